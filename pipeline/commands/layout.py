@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.layout_propose import propose_command
+from pipeline.commands.layout_search import search_command
 from pipeline.commands.options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
@@ -32,6 +33,7 @@ def layout_command() -> None:
 
 
 layout_command.add_command(propose_command)
+layout_command.add_command(search_command)
 
 
 @layout_command.command("check", short_help="Hold lists and marks against a published library.")

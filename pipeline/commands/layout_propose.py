@@ -85,20 +85,8 @@ def _tell(changes: Sequence[Change]) -> None:
 
 
 def _change_list(subject: Subject, file: str, changes: Sequence[Change], write: bool) -> None:
-    from pipeline.core.files import replacing
-    from pipeline.layout.propose import apply_changes, as_diff
+    from pipeline.commands.layout_lists import change_list
+    from pipeline.layout.propose import apply_changes
 
-    path = subject.lists_folder / file
-    before = path.read_text(encoding="utf-8").splitlines()
-    after = apply_changes(before, file, changes)
-    if after == before:
-        return
-    name = path.relative_to(subject.tree.root)
-    click.echo(as_diff(str(name), before, after), nl=False)
-    if write:
-        other = path.readlink() if path.is_symlink() else None
-        with replacing(path) as fresh:
-            fresh.write_text("\n".join(after) + "\n", encoding="utf-8")
-        click.echo(f"written: {path}", err=True)
-        if other:
-            click.echo(f"{name} was a link to {other}, and is a list of its own now", err=True)
+    before = (subject.lists_folder / file).read_text(encoding="utf-8").splitlines()
+    change_list(subject, file, before, apply_changes(before, file, changes), write)

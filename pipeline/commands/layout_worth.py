@@ -34,14 +34,16 @@ def worthy(
     return told(worth)
 
 
-def published_version(subject: Subject, profile: str, wish: str | None) -> Version:
+def published_version(
+    subject: Subject, profile: str, wish: str | None, who: str = "--measure"
+) -> Version:
     """Return the version that is meant; UsageError for a library alone, which has no profile."""
     from pipeline.core.errors import UsageError
     from pipeline.release.version import MANIFEST, resolve
 
     if wish and Path(wish).is_file() and Path(wish).name != MANIFEST:
         raise UsageError(
-            f"--measure makes a published version again, and {wish} is a library alone",
+            f"{who} makes a published version again, and {wish} is a library alone",
             hint="name a version, or leave it out: the current one is taken",
         )
     return resolve(subject.tree, profile, wish)

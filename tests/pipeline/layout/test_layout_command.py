@@ -118,6 +118,32 @@ def test_an_interrupted_measurement_leaves_nothing(built: Sandbox) -> None:
     assert not list(rooms.glob("layout*"))
 
 
+@pytest.mark.slow
+def test_layouts_are_made_counted_and_ranked_and_an_interrupt_loses_none(built: Sandbox) -> None:
+    hot = built.root / "layouts" / "mixed" / "hot.txt"
+    before = hot.read_text(encoding="utf-8")
+    rooms = built.root / "build" / "pipeline" / "tiny"
+    try:
+        child = built.start("layout", "search", "--write", *TINY)
+        while not (rooms / "searched" / "counts.json").exists():
+            assert child.poll() is None
+            time.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+        output, _ = child.communicate()
+        assert child.returncode == ExitCode.INTERRUPTED, output
+        assert "#   as it is " in output and "none kept; interrupted" in output
+        code, output = built.run("layout", "search", "--budget", "30s", *TINY)
+    finally:
+        shutil.rmtree(rooms / "searched", ignore_errors=True)
+        changed = hot.read_text(encoding="utf-8") != before
+        hot.write_text(before, encoding="utf-8")
+    assert code == 0, output
+    assert not changed
+    assert re.search(r"#   order cdsort +[0-9,.]+ +\d\.\d{4}  [0-9.]+ KiB in [0-9.]+ pages", output)
+    assert "\n# found: " in output
+    assert not list(rooms.glob("layout*"))
+
+
 def test_what_cannot_be_made_again_is_not_measured(built: Sandbox, tmp_path: Path) -> None:
     version = tmp_path / built.current.resolve().name
     shutil.copytree(built.current.resolve(), version, symlinks=True)
@@ -144,6 +170,9 @@ def test_what_cannot_be_made_again_is_not_measured(built: Sandbox, tmp_path: Pat
     assert "is linked without the lists" in unlisted[1]
     assert alone[0] == ExitCode.USAGE
     assert "--measure makes a published version again" in alone[1]
+    library = str(built.current / "lib" / "libhakmem.so")
+    code, output = built.run("layout", "search", *TINY, library)
+    assert code == ExitCode.USAGE and "`layout search` makes a published version again" in output
 
 
 def test_map_shows_functions_by_address_with_borders(built: Sandbox) -> None:
@@ -197,6 +226,9 @@ def test_without_edge_counts_the_profile_of_the_compiler_tells_the_heat(
     [
         (("check", "0.9-nope", *TINY), ExitCode.VERSION, "no published version 0.9-nope"),
         (("check", "--profile", "tinny"), ExitCode.PROFILE, "unknown profile 'tinny'"),
+        (("search", "0.9-nope", *TINY), ExitCode.VERSION, "no published version 0.9-nope"),
+        (("search", "--profile", "mixed"), ExitCode.VERSION, "nothing is published"),
+        (("search", "--budget", "3s", *TINY), ExitCode.USAGE, "is not a time from 30s"),
         (("show", "--profile", "mixed"), ExitCode.VERSION, "nothing is published"),
         (("propose", "--data", "/no/file", *TINY), ExitCode.USAGE, "/no/file"),
         (("check", *TINY, "VERSION"), ExitCode.ARTIFACT, "is not a readable ELF file"),
