@@ -9,7 +9,6 @@ from pipeline.evidence.choice import FEW_MISSES
 from pipeline.layout.candidates import ORDER, Candidate
 from pipeline.layout.search import Cost, Exchange, Found, Tried
 from pipeline.layout.worth import change
-from pipeline.report.text import many
 from pipeline.toolchain.text_model import LINE
 
 ALIKE = f"{FEW_MISSES:.0%}".replace("%", " %")
@@ -39,7 +38,7 @@ def table(found: Found) -> Iterator[str]:
 
 def exchanges(found: Found) -> Iterator[str]:
     """Yield how many exchanges of neighbours were counted, and each that is kept."""
-    said = f"{many(found.exchanged, 'exchange')} of neighbours in hot.txt counted"
+    said = f"exchanges of neighbours in hot.txt counted: {found.exchanged}"
     start = found.start.candidate.name if found.start else "the list as it is"
     yield f"{said}, from {start}, and {len(found.exchanges) or 'none'} kept{_end(found)}"
     cost = found.start.cost if found.start and found.start.cost else found.before
