@@ -98,7 +98,8 @@ bool hak_os_each_line(const char *path, void (*each)(const char *line, void *con
 size_t hak_os_process_resident(void) {
     char text[128];
     size_t pages;
-    bool known = hak_os_may_ask() && hak_os_read("/proc/thread-self/statm", text, sizeof text) >= 0 &&
+    bool known = hak_os_may_ask() &&
+                 hak_os_read("/proc/thread-self/statm", text, sizeof text) >= 0 &&
                  hak_read_decimal(hak_field(text, 1), &pages) != NULL;
     return known ? pages * hak_os_page_size() : 0;
 }

@@ -3,7 +3,6 @@
 #include "os/calls.h"
 #include "os/fault.h"
 
-
 hak_trap_pool hak_traps;
 static _Atomic uint64_t turns;
 
