@@ -9,6 +9,7 @@
 #include "os/os.h"
 #include "pages/dirty.h"
 #include "pages/epoch.h"
+#include "pages/quota.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
 #include "reclaim/abandon.h"
@@ -180,10 +181,13 @@ static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
 
 /* A slab took new memory, although blocks may wait for threads that sleep. They come home now, so
  * that the next slabs find room. When none is left this is done once more in each tick of the clock
- * at most: within one no owner is seen to have fallen asleep. */
+ * at most: within one no owner is seen to have fallen asleep. Above a limit the thread also gives
+ * back what it keeps of other classes. */
 static HAK_DOOR void make_up_for_growth(hak_heap *heap, uint64_t now) {
     static _Atomic uint64_t done_ms;
     heap->grew = false;
+    if (hak_quota_is_near(0))
+        hak_heap_flush(heap);
     if (atomic_load_explicit(&done_ms, memory_order_relaxed) == now ||
         !hak_lock_try(&hak_purge_lock))
         return;
