@@ -28,7 +28,8 @@ typedef struct {
     uintptr_t address; /* in the program file */
     unsigned calls, failures;
     bool tried;
-    bool maps; /* it asks for a mapping, which may come elsewhere */
+    bool in_vain; /* it was not called when it should have failed */
+    bool maps;    /* it asks for a mapping, which may come elsewhere */
 } Site;
 
 /* Shared with the children: the places that were seen, and which fail now. */
@@ -211,19 +212,26 @@ static unsigned run_each_mode(const char *program, const char *lazily, const Sit
     return bad;
 }
 
+/* A new one; or one that had been called by chance, as the guard's are, and is called again. */
+static bool is_to_be_tried(const Site *site, bool is_new) {
+    return site->tried ? site->in_vain && site->calls != 0 : is_new;
+}
+
 /* Each place from number `first` on that was not tried yet; those that come to light meanwhile,
  * together with the one that led to them. */
 static unsigned explore(unsigned first, const char *program, const char *lazily) {
     unsigned bad = 0;
-    for (unsigned i = first; i < shared->count; i++) {
+    for (unsigned i = 0; i < shared->count; i++) {
         Site *site = &shared->sites[i];
         unsigned known = shared->count;
-        if (site->tried || shared->failing_count == MOST_TOGETHER)
+        if (!is_to_be_tried(site, i >= first) || shared->failing_count == MOST_TOGETHER)
             continue;
         site->tried = true;
+        site->in_vain = false;
         shared->failing[shared->failing_count++] = site->address;
         bad += run_each_mode(program, lazily, site) + explore(known, program, lazily);
         shared->failing_count--;
+        site->in_vain = site->failures == 0;
     }
     return bad;
 }
