@@ -16,7 +16,7 @@ from pipeline.judge.bench import read_result, run_workload
 from pipeline.judge.request import BenchCommand
 from pipeline.toolchain.text_model import TextMap
 
-RECORD = ("record", "--quiet", "-e", "cpu-clock:u", "-F", "2000")
+RECORD = ("record", "--quiet", "-e", "cpu-clock:u", "-F", "10000")
 FEWEST = 10
 """A function with fewer samples is not named: its share would be off by a third and more."""
 

@@ -21,7 +21,7 @@ STAGE, FILE = "self-time", "self-time.json"
 
 
 def self_time(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> SelfTimes:
-    """Sample each verify workload once, in its short form. Needs perf."""
+    """Sample each timed workload in one run. Needs perf."""
     parts = {
         "tuned": tuned.digest,
         "programs": setup.programs,
@@ -38,7 +38,7 @@ def self_time(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> 
 
         text, perf = read_text_map(tuned.artifact.path(UNSTRIPPED)), shop.tools.path("perf")
         found = []
-        for bench in judge_request(shop, setup, plain, tuned, brief=True).benches:
+        for bench in judge_request(shop, setup, plain, tuned).benches:
             line.step(f"sampling {bench.name}")
             log = shop.log(STAGE, bench.name)
             found.append(sampled(perf, bench, tuned.path, text, room / "perf.data", log))
