@@ -18,8 +18,8 @@ endforeach()
 
 foreach(option HAKMEM_GUARD_QUARANTINE=0 HAKMEM_GUARD_SHUFFLE=0)
   with_option(${option} unit.no_leak process.after_many_threads interface.hak_names stress.orphaned_blocks stress.remote_frees
-              process.limited_start process.limit_lowered_later process.spike_returns process.purge_thread process.thread_end
-              static.thread_end)
+              process.limited_start process.limit_lowered_later process.soft_limit process.spike_returns
+              process.purge_thread process.thread_end static.thread_end)
   if(HAKMEM_TEST_SANITIZERS)
     with_option(${option} guard_address.orphaned_blocks guard_address.remote_frees
                 guard_thread.remote_frees)

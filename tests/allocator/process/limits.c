@@ -178,18 +178,6 @@ static void soft_limit_gives_back(void) {
                full_kib, empty_kib);
 }
 
-/* Nor does a thread keep blocks of sizes that it used before, once it takes more memory. */
-static void soft_limit_reaches_what_a_thread_keeps(void) {
-    CHECK(set("soft_limit", "1") == 0);
-    size_t before_kib = rss_kib(), bytes = MIB / 2;
-    for (size_t size = 64; size <= 8192; size += 64) {
-        for (size_t i = 0; i < bytes / size; i++)
-            CHECK(blocks[i] = memset(malloc(size), 1, size));
-        empty(bytes / size);
-    }
-    CHECK_THAT(rss_kib() < before_kib + 1024, "%zu KiB, %zu before", rss_kib(), before_kib);
-}
-
 int main(int count, char **arguments) {
     hang_limit();
     if (count == 1) {
@@ -217,6 +205,5 @@ int main(int count, char **arguments) {
     threads_and_children_at_the_limit();
     the_limit_changes();
     soft_limit_gives_back();
-    soft_limit_reaches_what_a_thread_keeps();
     return 0;
 }
