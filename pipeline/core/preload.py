@@ -25,6 +25,14 @@ def preload(*libraries: Path) -> dict[str, str]:
     return {"LD_PRELOAD": ":".join(map(str, libraries))}
 
 
+def through_env(library: Path) -> tuple[str, ...]:
+    """Return the words in front of a command that load ``library`` into it, and not into a tool.
+
+    So perf, which starts the command, keeps libc's allocator.
+    """
+    return ("env", *(f"{name}={value}" for name, value in preload(library).items()))
+
+
 def preloading(library: Path) -> str:
     """Return what is typed in a shell in front of a command that gets ``library``."""
     return f"LD_PRELOAD={shlex.quote(str(library))}"

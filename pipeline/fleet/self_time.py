@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.core.errors import PipelineError, WorkloadError
-from pipeline.core.preload import preload
+from pipeline.core.preload import through_env
 from pipeline.evidence.model import FunctionShare, SelfTime
 from pipeline.fleet.samples import by_function, read_samples
 from pipeline.judge.bench import read_result, run_workload
@@ -51,9 +51,7 @@ def self_time(
 
 
 def _record(perf: Path, bench: BenchCommand, library: Path, data: Path, log: Path) -> None:
-    # env sets the preload for the program alone: perf itself keeps libc's allocator.
-    variables = [f"{name}={value}" for name, value in preload(library).items()]
-    argv = (str(perf), *RECORD, "-o", str(data), "--", "env", *variables, *bench.argv)
+    argv = (str(perf), *RECORD, "-o", str(data), "--", *through_env(library), *bench.argv)
     done = run_workload(bench, argv, bench.env, bench.timeout_s, log)
     read_result(bench, done, library)
     if not data.exists():

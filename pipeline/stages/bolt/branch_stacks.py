@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ChildError, DataError, PipelineError, ToolError
-from pipeline.core.preload import preload
+from pipeline.core.preload import through_env
 from pipeline.core.process import run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program
@@ -80,9 +80,7 @@ def _record(
     """Run a workload under perf and return perf's data file."""
     data = room / f"{workload.name}.data"
     perf = (str(shop.tools.path("perf")), *RECORD, "-o", str(data), "--")
-    # env sets the preload for the program alone: perf itself keeps libc's allocator.
-    variables = [f"{name}={value}" for name, value in preload(library).items()]
-    sampled = replace(prepared, argv=(*perf, "env", *variables, *prepared.argv))
+    sampled = replace(prepared, argv=(*perf, *through_env(library), *prepared.argv))
     run_workload(workload, sampled, log=shop.log(STAGE, workload.name))
     return data
 
