@@ -13,6 +13,7 @@ from pipeline.evidence.choice import FEW_MISSES
 from pipeline.layout.candidates import ORDER, Candidate, Recipe
 from pipeline.layout.pins import exchanged, neighbours
 
+INTERRUPTED = "interrupted"
 Measure = Callable[[Sequence[Recipe]], Sequence["Cost | str"]]
 """Counts the library of each recipe; a sentence where there is no count."""
 
@@ -61,7 +62,11 @@ class Found:
     together: Tried | None = None
     start: Tried | None = None
     ended: str = ""
-    interrupted: bool = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has ended the search."""
+        return self.ended == INTERRUPTED
 
     def better(self, cost: Cost | None) -> bool:
         """Tell whether a layout has fewer misses by more than what makes no difference."""
@@ -131,7 +136,7 @@ class Search:
             self._together(found)
             self._exchanges(found)
         except KeyboardInterrupt:
-            found.ended, found.interrupted = "interrupted", True
+            found.ended = INTERRUPTED
         return found
 
     def _candidates(self, found: Found) -> None:
@@ -162,7 +167,7 @@ class Search:
         found.start = best if best and found.better(best.cost) else None
         while self.left() and self._round(found):
             pass
-        found.ended = found.ended or ("" if self.left() else "the time was up")
+        found.ended = "" if self.left() else "the time was up"
 
     def _round(self, found: Found) -> bool:
         """Try each pair of neighbours once; tell whether any is kept."""
