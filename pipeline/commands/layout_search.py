@@ -57,19 +57,11 @@ def search_command(profile: str, version: str | None, budget_s: float, write: bo
 def _search(
     subject: Subject, profile: str, version: Version, hot: list[str], budget_s: float
 ) -> Found:
-    from pipeline.commands.build import open_to_judge
-    from pipeline.core.console import open_console
-    from pipeline.core.variant import split_line
-    from pipeline.profile.load import load_profile
-    from pipeline.stages.build.workshop import Options
+    from pipeline.commands.layout_worth import open_again
     from pipeline.stages.proof.search_layouts import search_layouts
 
-    made_for = version.manifest.get("processor", {}).get("cut_for")
-    options = Options(cpu=made_for, variant=version.variant)
     cold = (subject.lists_folder / "cold.txt").read_text("utf-8").splitlines()
-    loaded = load_profile(subject.tree, split_line(profile)[0])
-    console = open_console(beside=True)  # the patch goes to standard output alone
-    with open_to_judge(subject.tree, loaded, options, console) as shop:
+    with open_again(subject, profile, version) as shop:
         return search_layouts(shop, version, hot, cold, budget_s)
 
 

@@ -10,11 +10,13 @@ from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from pipeline.layout.propose import Change
     from pipeline.layout.subject import Subject
     from pipeline.layout.worth import Worth
     from pipeline.release.version import Version
+    from pipeline.stages.build.workshop import Workshop
 
 
 def worthy(
@@ -49,18 +51,25 @@ def published_version(
     return resolve(subject.tree, profile, wish)
 
 
-def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[Change]) -> Worth:
+def open_again(subject: Subject, line: str, version: Version) -> AbstractContextManager[Workshop]:
+    """Open what makes a published version again, for the same processor and variant."""
     from pipeline.core.console import open_console
-    from pipeline.layout.groups import grouped
+    from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
-    from pipeline.release.contents import LISTS
     from pipeline.stages.build.workshop import Options
-    from pipeline.stages.proof.list_worth import weigh_changes
 
     made_for = version.manifest.get("processor", {}).get("cut_for")
     options = Options(cpu=made_for, variant=version.variant)
-    files = {name: (subject.lists_folder / name).read_text("utf-8").splitlines() for name in LISTS}
-    loaded = load_profile(subject.tree, profile)
+    loaded = load_profile(subject.tree, split_line(line)[0])
     console = open_console(beside=True)  # the patch goes to standard output alone
-    with open_to_judge(subject.tree, loaded, options, console) as shop:
+    return open_to_judge(subject.tree, loaded, options, console)
+
+
+def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[Change]) -> Worth:
+    from pipeline.layout.groups import grouped
+    from pipeline.release.contents import LISTS
+    from pipeline.stages.proof.list_worth import weigh_changes
+
+    files = {name: (subject.lists_folder / name).read_text("utf-8").splitlines() for name in LISTS}
+    with open_again(subject, profile, version) as shop:
         return weigh_changes(shop, version, files, grouped(changes))
