@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import Sandbox
+from perf_support import BASE, mapped, sampled
 from rich.console import Console
 
 from pipeline.core.console import BuildConsole
@@ -37,7 +38,6 @@ from pipeline.toolchain.fdata import Edges
 from pipeline.toolchain.find import find_llvm, find_toolchain
 from pipeline.toolchain.text_map import read_text_map
 
-BASE = 0x7F9F81500000
 NEEDS_PERF2BOLT = pytest.mark.skipif(
     not (find_llvm() / "perf2bolt").is_file(), reason="this LLVM has no perf2bolt"
 )
@@ -58,12 +58,8 @@ class FakePerf:
         self, samples: Sequence[int], build_id: str, stacks: Sequence[str] = (), event: str = ""
     ) -> Path:
         """Let perf say that ``samples`` are addresses where the library was; return the file."""
-        heads = "".join(
-            f" PERF_RECORD_MMAP2 7/7: [{hex(BASE + low + shift)}({hex(high - low)}) @ {hex(low)} "
-            f"fe:00 11 0]: r-xp {self.library}\n"
-            for low, high, shift in segments(self.library)
-        )
-        rows = "".join(f"    {BASE + one:x} [unknown] ({self.library})\n" for one in samples)
+        heads = mapped(self.library)
+        rows = sampled(self.library, samples)
         self.folder.joinpath("samples.txt").write_text(heads + rows, encoding="utf-8")
         lines = "".join(f" {one}\n" for one in stacks)
         self.folder.joinpath("stacks.txt").write_text(heads + lines, encoding="utf-8")
@@ -82,12 +78,6 @@ class FakePerf:
         data = self.folder / "perf.data"
         data.write_bytes(b"PERFILE2")
         return data
-
-
-def segments(library: Path) -> list[tuple[int, int, int]]:
-    from pipeline.fleet.samples import executable
-
-    return executable(library)
 
 
 @pytest.fixture

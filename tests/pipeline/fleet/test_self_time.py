@@ -7,16 +7,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from perf_support import mapped, sampled
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.process import run
 from pipeline.evidence.model import SelfTime
-from pipeline.fleet.samples import executable
 from pipeline.fleet.self_time import FEWEST, RECORD, self_time
 from pipeline.judge.request import BenchCommand
 from pipeline.toolchain.text_map import read_text_map
 
-BASE = 0x7F9F81500000
 RESULT = "ops=1000 seconds=0.5 cpu_seconds=0.5 peak_rss_kib=100 allocator=libhakmem.so"
 SPIN = "void spin(void) { for (volatile long i = 0; i < 400000000; i++) {} }\n"
 
@@ -55,24 +54,13 @@ def perf(tmp_path: Path, record: str, lines: str = "") -> Path:
 
 def samples(library: Path, **functions: int) -> str:
     """Return what perf prints of so many samples in each function; others are in libc."""
-    text = {one.name: one.address for one in read_text_map(library).functions}
-    shifts = [(low, high, shift) for low, high, shift in executable(library)]
-    heads = [
-        f" PERF_RECORD_MMAP2 7/7: [{hex(BASE + low + shift)}({hex(high - low)}) @ {hex(low)} "
-        f"fe:00 11 0]: r-xp {library}"
-        for low, high, shift in shifts
-    ]
-    rows = [
-        f"    {BASE + text[name]:x} {name} ({library})"
-        if name in text
-        else "    7f0000001000 memcpy (/lib/libc.so.6)"
-        for name, count in functions.items()
-        for _ in range(count)
-    ]
-    return "\n".join([*heads, *rows, ""])
+    places = {one.name: one.address for one in read_text_map(library).functions}
+    inside = [place for name, place in places.items() for _ in range(functions.pop(name, 0))]
+    outside = "    7f0000001000 memcpy (/lib/libc.so.6)\n" * sum(functions.values())
+    return mapped(library) + sampled(library, inside) + outside
 
 
-def sampled(tmp_path: Path, tool: Path, bench: BenchCommand, library: Path) -> SelfTime:
+def measured(tmp_path: Path, tool: Path, bench: BenchCommand, library: Path) -> SelfTime:
     text, log = read_text_map(library), tmp_path / "logs" / "toy.log"
     return self_time(tool, bench, library, text, tmp_path / "perf.data", log)
 
@@ -80,7 +68,7 @@ def sampled(tmp_path: Path, tool: Path, bench: BenchCommand, library: Path) -> S
 def test_shares_are_of_all_samples(tmp_path: Path, library: Path) -> None:
     lines = samples(library, spin=60, rest=FEWEST - 1, libc=131)
     tool = perf(tmp_path, 'echo x >"$data"; exec "$@"', lines)
-    found = sampled(tmp_path, tool, program(tmp_path, f"echo {RESULT}"), library)
+    found = measured(tmp_path, tool, program(tmp_path, f"echo {RESULT}"), library)
     assert (found.samples, found.reason) == (200, "")
     assert found.inside == pytest.approx(69 / 200)
     assert [(one.name, one.share) for one in found.functions] == [("spin", 0.3)]
@@ -101,7 +89,7 @@ def test_shares_are_of_all_samples(tmp_path: Path, library: Path) -> None:
 def test_what_cannot_be_sampled_has_a_reason(
     record: str, does: str, reason: str, tmp_path: Path, library: Path
 ) -> None:
-    found = sampled(tmp_path, perf(tmp_path, record), program(tmp_path, does), library)
+    found = measured(tmp_path, perf(tmp_path, record), program(tmp_path, does), library)
     assert reason in found.reason
     assert (found.samples, found.inside, found.functions) == (0, None, ())
 
@@ -120,7 +108,7 @@ def test_a_real_perf_finds_the_function_that_spins(tmp_path: Path, library: Path
     link = [str(library), f"-Wl,-rpath,{tmp_path}", "-o", str(tmp_path / "real")]
     subprocess.run(["gcc", "-O1", str(main), *link], check=True)
     bench = BenchCommand(name="toy", argv=(str(tmp_path / "real"),), timeout_s=60.0)
-    found = sampled(tmp_path, Path(tool or "perf"), bench, library)
+    found = measured(tmp_path, Path(tool or "perf"), bench, library)
     assert found.reason == ""
     assert found.functions[0].name == "spin"
     assert found.functions[0].share > 0.5
