@@ -41,6 +41,9 @@ typedef struct hak_bin {
     uint16_t room;        /* ... and where it lies now, at most */
     uint16_t batch;       /* blocks that the next refill asks for */
     uint16_t shed_left;   /* blocks from the last partial slab, unless others are given back */
+    uint16_t hit_at;      /* the tick in which the armed magazine was last hit, ... */
+    uint8_t hits;         /* how often within it, ... */
+    uint8_t malloc_hits;  /* ... and how often malloc alone was armed again in it */
     uint8_t mode;         /* enum hak_mode */
     bool in_runs;         /* what it gave back last lay slab after slab */
     bool malloc_is_armed; /* malloc alone comes to the slow path, once */
@@ -51,8 +54,6 @@ typedef struct hak_arming {
     uint64_t at_ms;              /* all of them, last, ... */
     _Atomic uint64_t seen_at_ms; /* ... and when the slow paths were last visited */
     uint32_t hits;               /* counts operations on armed magazines */
-    uint8_t looks, malloc_looks; /* at the clock, in the tick of the last visit */
-    uint8_t cls;                 /* the class that looked last: it stays armed */
 } hak_arming;
 
 /* How far its trim has come: reclaim/trim.c. */

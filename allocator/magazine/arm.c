@@ -10,7 +10,7 @@
 
 enum {
     HITS_PER_LOOK = 4, /* hits of armed magazines between two looks at the clock */
-    FEW = 32,          /* looks of a heap within a tick after which it is left alone */
+    FEW = 32,          /* looks of a class within a tick after which it is left alone */
 };
 
 void *const hak_nothing[HAK_EMPTY_SLOTS];
@@ -61,9 +61,9 @@ void hak_arm_malloc(hak_heap *heap, unsigned cls) {
 }
 
 void hak_arm_malloc_again(hak_heap *heap, unsigned cls) {
-    if (hak_is_armed(heap, cls) || heap->arming.malloc_looks == FEW)
+    if (hak_is_armed(heap, cls) || heap->bins[cls].malloc_hits == FEW)
         return;
-    heap->arming.malloc_looks++;
+    heap->bins[cls].malloc_hits++;
     hak_arm_malloc(heap, cls);
 }
 
@@ -100,30 +100,24 @@ bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
     return true;
 }
 
-/* One class is enough to see when time has passed. Those that did not come in this moment stay
- * armed as well: one of them may be all that the program uses from now on. */
-static void arm_in_place_of_the_last(hak_heap *heap, unsigned cls) {
-    unsigned last = heap->arming.cls;
-    if (last != cls && hak_is_armed(heap, last))
-        hak_disarm(heap, last);
-    hak_arm_class(heap, cls);
-    heap->arming.cls = (uint8_t)cls;
-}
-
-static void arm_all(hak_heap *heap, uint64_t now) {
-    heap->arming.at_ms = now;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        hak_arm_class(heap, cls);
+/* Notes in which tick the class was hit; true: it was hit often in this one. */
+static bool note_hit(hak_heap *heap, unsigned cls, uint16_t tick) {
+    if (heap->bins[cls].hit_at != tick) {
+        heap->bins[cls].hit_at = tick;
+        heap->bins[cls].hits = heap->bins[cls].malloc_hits = 0;
+    }
+    if (heap->bins[cls].hits < FEW)
+        heap->bins[cls].hits++;
+    return heap->bins[cls].hits == FEW;
 }
 
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
-    if (hak_seen_at_ms(heap) != now)
-        heap->arming.looks = heap->arming.malloc_looks = 0;
     atomic_store_explicit(&heap->arming.seen_at_ms, now, memory_order_relaxed);
-    if (now - heap->arming.at_ms >= HAK_MOMENT_MS)
-        arm_all(heap, now);
-    else if (cls != HAK_CLASS_NONE && heap->arming.looks < FEW) {
-        heap->arming.looks++;
-        arm_in_place_of_the_last(heap, cls);
+    if (now - heap->arming.at_ms >= HAK_MOMENT_MS) {
+        heap->arming.at_ms = now;
+        for (unsigned each = 1; each < HAK_CLASSES; each++)
+            hak_arm_class(heap, each);
+    } else if (cls != HAK_CLASS_NONE && !note_hit(heap, cls, (uint16_t)now)) {
+        hak_arm_class(heap, cls);
     }
 }

@@ -10,13 +10,11 @@
  *
  * The cost is bounded. A hit is an operation that meets an armed magazine:
  * - the held magazine serves it in a few instructions, and only every fourth looks at the clock;
- * - all magazines are armed at most once in a moment (policy/policy.h). Of the classes that looked
- * at the clock since, only the one that did so last stays armed. The classes in use come to it in
- *   turn, so that is the one that is used least often;
- * - a heap with very many looks within a tick of the clock is left alone until the next moment.
+ * - a class with very many hits within a tick of the clock is left alone until the next moment;
+ * - all magazines are armed at most once in a moment (policy/policy.h).
  *
- * So a thread with up to some ten thousand calls of a class in a second stays armed for that class.
- * One that allocates in a tight loop is soon left alone. */
+ * So a thread that allocates up to some ten thousand blocks of a class in a second stays armed. One
+ * that allocates in a tight loop is soon left alone. */
 #pragma once
 
 #include "base/types.h"
@@ -25,9 +23,8 @@
 extern HAK_HIDDEN void *const hak_nothing[HAK_EMPTY_SLOTS];
 #define HAK_NOTHING ((void **)&hak_nothing[HAK_EMPTY_SLOTS - 1])
 
-/* Arms all magazines of the heap if a new moment begins (HAK_MOMENT_MS). Else arms that of `cls`,
- * in place of the class that looked before, unless the heap looked very often in this tick. `now`
- * is in milliseconds. Called by the owner. */
+/* Arms all magazines of the heap if a new moment begins (HAK_MOMENT_MS). Else arms that of `cls`
+ * alone, unless it was hit too often. `now` is in milliseconds. Called by the owner. */
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 
 /* Arms that of `cls`. Called by the owner. */
@@ -49,7 +46,7 @@ void hak_lead_malloc_back(hak_heap *heap, unsigned cls);
 void hak_arm_malloc(hak_heap *heap, unsigned cls);
 
 /* The same again, right after malloc came by, a few times within a tick of the clock. A burst of
- * frees and the malloc after it may fall into one tick. The heap may have had its looks by then,
+ * frees and the malloc after it may fall into one tick. The class may have had its hits by then,
  * and without this nobody would look at the clock any more. Called by the owner. */
 void hak_arm_malloc_again(hak_heap *heap, unsigned cls);
 
