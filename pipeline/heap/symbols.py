@@ -25,6 +25,8 @@ DEMANGLERS = ("c++filt", "llvm-cxxfilt")
 """Each knows names that the other leaves as they are, and addr2line's own leaves some, too."""
 MANGLED = ("_Z", "___Z", "_R")
 LIMIT_S = 300.0
+TAKES_STACKS = ("hak_os_stack", "allocator/os")
+"""The library's function that each stack goes through, and the folder of its source."""
 
 Names = Mapping[int, tuple[Frame, ...]]
 """Addresses and their functions, innermost first: several where calls were inlined."""
@@ -33,7 +35,7 @@ _PLACE = re.compile(r"(?:(.*)/)?([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?")
 
 
 def names(profile: read.Profile) -> Names:
-    """Return the functions of all addresses of a profile; an address has at least one."""
+    """Return the functions of all addresses of a profile; those within the library have none."""
     found: dict[int, tuple[Frame, ...]] = {
         address: (Frame(f"{address:#x}"),) for site in profile.sites for address in site.stack
     }
@@ -46,9 +48,27 @@ def names(profile: read.Profile) -> Names:
             by_file[mapping.file].append((address, address - 1 - mapping.start + mapping.offset))
     for file, places in by_file.items():
         found |= _names_in(tool, file, places)
-    plain = demangled(frame.name for frames in found.values() for frame in frames)
+    shown = without_ours(found)
+    plain = demangled(frame.name for frames in shown.values() for frame in frames)
     return {
         address: tuple(frame._replace(name=plain(frame.name)) for frame in frames)
+        for address, frames in shown.items()
+    }
+
+
+def without_ours(found: Names) -> Names:
+    """Leave out the library's own functions where a program has it inside: by their sources.
+
+    As a file of its own the library leaves them out by itself, when it takes a stack.
+    """
+    ours = tuple(
+        frame.folder.removesuffix("os")
+        for frames in found.values()
+        for frame in frames
+        if frame.name == TAKES_STACKS[0] and frame.folder.endswith(TAKES_STACKS[1])
+    )
+    return {
+        address: tuple(frame for frame in frames if not frame.folder.startswith(ours))
         for address, frames in found.items()
     }
 
