@@ -20,7 +20,7 @@ HAK_EXPORT void *hak_pvalloc(size_t size) {
 }
 
 HAK_EXPORT void hak_free_sized(void *block, size_t size) {
-    hak_free_as(block, &(hak_free_call){"free_sized", size, 0, HAK_FROM_MALLOC});
+    hak_free_as(block, &(hak_free_call){"free_sized", size, 1, HAK_FROM_MALLOC});
 }
 
 HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {

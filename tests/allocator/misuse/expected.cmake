@@ -256,6 +256,8 @@ misuse(delete_of_aligned_new "new with an alignment, delete without" PRODUCTION 
        GUARD "mismatched free" "operator delete" "the block is aligned to 64, not to 1")
 misuse(free_with_wrong_size "free_sized with another size than malloc" PRODUCTION unnoticed
        GUARD "mismatched free" free_sized "the block has 100 bytes, not 101")
+misuse(free_sized_of_aligned "aligned_alloc, then free_sized" PRODUCTION unnoticed
+       GUARD "mismatched free" free_sized "the block is aligned to 64, not to 1")
 misuse(free_with_wrong_alignment "free_aligned_sized with another alignment than aligned_alloc"
        PRODUCTION unnoticed
        GUARD "mismatched free" free_aligned_sized "the block is aligned to 64, not to 32")
