@@ -42,6 +42,8 @@ class Sample(_Told):
     classes: tuple[ClassSample, ...]
 
 
+FEWEST = 2
+"""Answers of a process that show how a counter grew."""
 BEGIN = 4096
 """Characters by which a file of another kind is told, before the rest, which may have no end."""
 
@@ -80,9 +82,18 @@ def watch(
     look: Look,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[dict[str, Any]]:
-    """Ask each process ``count`` times, ``interval_s`` apart; yield every answer as it comes."""
+    """Ask each process ``count`` times, ``interval_s`` apart; yield every answer as it comes.
+
+    One that ends is asked no more. Its answers count if there are two, which show a growth.
+    """
+    running = list(pids)
     for number in range(count):
-        if number:
+        if number and running:
             sleep(interval_s)
-        for pid in pids:
-            yield look(pid)
+        for pid in tuple(running):
+            try:
+                yield look(pid)
+            except UsageError:
+                if number < FEWEST:
+                    raise
+                running.remove(pid)

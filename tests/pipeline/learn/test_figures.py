@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,30 @@ def test_each_process_is_asked_as_often_as_wished_and_at_the_pace_wished() -> No
     told = watch([7, 8], 3, 1.5, lambda pid: {"process": pid}, slept.append)
     assert [one["process"] for one in told] == [7, 8, 7, 8, 7, 8]
     assert slept == [1.5, 1.5]
+
+
+def until(last: int) -> Callable[[int], dict[str, int]]:
+    """Return what tells of process 7 until it ends, after ``last`` answers, and always of 8."""
+    answers = Counter[int]()
+
+    def look(pid: int) -> dict[str, int]:
+        answers[pid] += 1
+        if pid == 7 and answers[pid] > last:
+            raise UsageError("there is no process 7")
+        return {"process": pid}
+
+    return look
+
+
+def test_a_process_that_ends_is_asked_no_more_and_its_answers_count() -> None:
+    told = watch([7, 8], 4, 1.0, until(2), lambda _seconds: None)
+    assert [one["process"] for one in told] == [7, 8, 7, 8, 8, 8]
+    assert len([*watch([7], 4, 1.0, until(2), lambda _seconds: None)]) == 2
+
+
+def test_one_answer_of_a_process_is_too_few() -> None:
+    with pytest.raises(UsageError, match="there is no process 7"):
+        list(watch([7, 8], 4, 1.0, until(1), lambda _seconds: None))
 
 
 def test_a_newer_library_may_tell_more() -> None:
