@@ -22,25 +22,27 @@ static void *word(uintptr_t value) {
 }
 
 /* Waits until it is traced, or may run without. */
-static _Noreturn void be_command(const char *folder, char **command, const sigset_t *mask,
+static _Noreturn void be_command(const char *folder, char **command, const start_state *state,
                                  const int gate[2]) {
     char none;
     close(gate[1]);
     while (read(gate[0], &none, 1) < 0 && errno == EINTR)
         ;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, &state->mask, NULL);
+    if (state->outranked)
+        sched_setparam(0, &state->rank);
     if (null >= 0 && dup2(null, 1) == 1 && (folder == NULL || chdir(folder) == 0))
         execvp(command[0], command);
     fprintf(stderr, "command: cannot run %s: %s\n", command[0], strerror(errno));
     _exit(FAILED);
 }
 
-pid_t trace_start(const char *folder, char **command, const sigset_t *mask, bool *traced) {
+pid_t trace_start(const char *folder, char **command, const start_state *state, bool *traced) {
     int gate[2];
     pid_t child = pipe2(gate, O_CLOEXEC) == 0 ? fork() : -1;
     if (child == 0)
-        be_command(folder, command, mask, gate);
+        be_command(folder, command, state, gate);
     if (child < 0) {
         perror("command: fork");
         exit(FAILED);

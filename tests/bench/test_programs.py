@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,24 @@ def test_a_library_counts_only_where_it_is_mapped(
         return
     with pytest.raises(RunFailed, match="was not preloaded"):
         measure(command, [str(program)], empty, timeout_s=60)
+
+
+def test_a_short_command_is_looked_at_also_in_real_time_on_one_processor(
+    command: Path, tmp_path: Path
+) -> None:
+    """There it would run to its end before whoever looks gets the processor."""
+    chrt = ["chrt", "-r", "1", "taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    if subprocess.run([*chrt, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no real-time policy is allowed here")
+    library = tmp_path / "libempty.so"
+    subprocess.run(["cc", "-shared", "-o", library, "-x", "c", "/dev/null"], check=True)
+    busy = "import os, time\nend = time.time() + 0.05\nwhile time.time() < end: pass\n"
+    rank = "print(os.sched_getparam(0).sched_priority, file=open('rank', 'w'))"
+    words = [*chrt, str(command), "--in", str(tmp_path), sys.executable, "-c", busy + rank]
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    assert "allocator=libempty.so" in done.stdout
+    assert (tmp_path / "rank").read_text() == "1\n"
 
 
 def test_the_mean_is_that_of_the_whole_family(command: Path) -> None:
