@@ -34,20 +34,22 @@ enum hak_mode { HAK_CALM, HAK_SPILLED, HAK_SERVED, HAK_SHEDDING, HAK_MODES };
  *   mode      calm, spilled, served or shedding: see magazine/mode.h
  *   armed     the next operation comes to the slow path, to look at the clock (magazine/arm.h) */
 typedef struct hak_bin {
-    void **bottom;        /* the NULL below the magazine's first slot */
-    void **held_top;      /* the real top of an armed magazine */
-    hak_slab *partial;    /* slabs with room, the one to allocate from first */
-    uint16_t depth;       /* slots of the magazine, now ... */
-    uint16_t room;        /* ... and where it lies now, at most */
-    uint16_t batch;       /* blocks that the next refill asks for */
-    uint16_t shed_left;   /* blocks from the last partial slab, unless others are given back */
-    uint16_t hit_at;      /* the tick in which the armed magazine was last hit, ... */
-    uint8_t hits;         /* how often within it, ... */
-    uint8_t malloc_hits;  /* ... and how often malloc alone was armed again in it */
-    uint8_t mode;         /* enum hak_mode */
-    bool in_runs;         /* what it gave back last lay slab after slab */
-    bool malloc_is_armed; /* malloc alone comes to the slow path, once */
+    void **bottom;            /* the NULL below the magazine's first slot */
+    void **held_top;          /* the real top of an armed magazine */
+    hak_slab *partial;        /* slabs with room, the one to allocate from first */
+    uint16_t depth;           /* slots of the magazine, now ... */
+    uint16_t room;            /* ... and where it lies now, at most */
+    uint16_t batch;           /* blocks that the next refill asks for */
+    uint16_t stood_at;        /* blocks of the magazine at the last look: reclaim/stale.h */
+    uint16_t shed_left;       /* blocks from the last partial slab, unless others are given back */
+    uint16_t hit_at;          /* the tick in which the armed magazine was last hit, ... */
+    uint8_t hits;             /* how often within it, ... */
+    uint8_t malloc_hits;      /* ... and how often malloc alone was armed again in it */
+    uint8_t mode;             /* enum hak_mode */
+    bool in_runs : 1;         /* what it gave back last lay slab after slab */
+    bool malloc_is_armed : 1; /* malloc alone comes to the slow path, once */
 } hak_bin;
+_Static_assert(sizeof(struct hak_bin) == 40, "a heap begins with few pages");
 
 /* When its magazines were armed: magazine/arm.h. */
 typedef struct hak_arming {
@@ -118,8 +120,10 @@ struct hak_heap {
     hak_run_cache cache;
 
     hak_bin bins[HAK_CLASSES];
-    uint32_t grown_slots; /* in use: magazine/magazine.h */
-    bool crowded;         /* deeper does not help runs: until the next purge epoch */
+    uint32_t grown_slots;  /* in use: magazine/magazine.h */
+    bool took;             /* a slab of it took pages that lay in no cache of it, ... */
+    uint64_t looked_at_ms; /* ... and when it last looked for stale magazines: reclaim/stale.h */
+    bool crowded;          /* deeper does not help runs: until the next purge epoch */
     hak_arming arming;
     hak_trim trim;
     hak_sampled sampled;

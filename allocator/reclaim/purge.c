@@ -15,6 +15,7 @@
 #include "reclaim/abandon.h"
 #include "reclaim/background.h"
 #include "reclaim/reclaim.h"
+#include "reclaim/stale.h"
 #include "reclaim/trim.h"
 #include "sampling/sampling.h"
 
@@ -214,6 +215,8 @@ void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (ends != 0 && now >= ends)
         end_epoch(now, steps_for(heap, now));
     trim_once_per_epoch(heap, now);
+    if (heap->took)
+        hak_stale_look(heap, now);
     if (HAK_UNLIKELY(heap->grew))
         make_up_for_growth(heap, now);
     if (hak_purge_is_pending()) {

@@ -45,7 +45,10 @@ static hak_slab *take_cached(hak_heap *heap, size_t pages) {
 static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
     *zeroed = false;
     hak_slab *run = take_cached(heap, pages);
-    return run != NULL ? run : hak_run_take(HAK_HOME_OF_SLABS, pages, 1, zeroed);
+    if (run != NULL)
+        return run;
+    heap->took = true;
+    return hak_run_take(HAK_HOME_OF_SLABS, pages, 1, zeroed);
 }
 
 static void lay_out(hak_slab *slab, unsigned cls) {

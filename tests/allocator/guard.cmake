@@ -52,7 +52,7 @@ set_tests_properties(process.threads_tear_down PROPERTIES DISABLED TRUE)
 # Canaries and records cost memory, and walls mappings; docs/guard.md says how much.
 set_tests_properties(unit.resident_cost process.idle_cost process.limited_data process.limited_threads
                      process.refused_then_purged process.many_mappings process.sleepers process.many_sleepers
-                     process.many_sizes_asleep process.sleepers_in_turn PROPERTIES DISABLED TRUE)
+                     process.many_sizes_asleep process.sleepers_in_turn process.sizes_by_threads PROPERTIES DISABLED TRUE)
 
 test_folder(guard "${preloaded}" guard)
 

@@ -23,6 +23,7 @@ FORMS = {
     "Excess": "excess",
     "Probe": "probe segments?",
     "Seat": "seats?",
+    "Stale magazine": "stale magazines?",
 }
 """How each word looks in a text. Home and Probe have another, usual meaning when alone."""
 
