@@ -16,8 +16,8 @@ from elftools.elf.sections import NoteSection, SymbolTableSection
 from pipeline.core.architecture import ALL, HERE, Architecture, by_elf
 from pipeline.core.errors import ArtifactError
 from pipeline.core.variant import LIBRARY_NAMES, PRODUCTION, shared_name
-from pipeline.toolchain.elf import ElfFacts, read_facts
-from pipeline.toolchain.elf_file import UNREADABLE
+from pipeline.toolchain.elf import read_facts
+from pipeline.toolchain.elf_file import UNREADABLE, ElfFacts
 
 # Debian 12 has this one; a library that needs a newer glibc does not start there.
 NEWEST_GLIBC = (2, 36)

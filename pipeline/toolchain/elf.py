@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.core.errors import ArtifactError, ChildError
 from pipeline.core.process import run
 from pipeline.core.store import require_content
 from pipeline.toolchain.target import NATIVE, Target
 
+if TYPE_CHECKING:
+    from pipeline.toolchain.elf_file import ElfFacts
+
 PROBE_LIMIT_S = 20.0
-
-
-@dataclass(frozen=True)
-class ElfFacts:
-    """The properties of a shared library that the pipeline insists on."""
-
-    stack_executable: bool
-    relro: bool
-    bind_now: bool
-    text_relocations: bool
-    build_id: str
 
 
 # pyelftools is loaded where a file is read: a build that has nothing to do reads none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,12 +15,22 @@ from elftools.elf.sections import NoteSection
 from elftools.elf.segments import InterpSegment
 
 from pipeline.core.errors import ArtifactError
-from pipeline.toolchain.elf import ElfFacts
 
 # What pyelftools raises over files that are not what they seem.
 UNREADABLE = (ELFError, OSError, ValueError, AssertionError, KeyError)
 PIE = 0x08000000  # DF_1_PIE: position-independent, but started, not loaded
 Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class ElfFacts:
+    """The properties of a shared library that the pipeline insists on."""
+
+    stack_executable: bool
+    relro: bool
+    bind_now: bool
+    text_relocations: bool
+    build_id: str
 
 
 def reading(path: Path, read: Callable[[ELFFile], Read]) -> Read:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 from pipeline.core.closure import imports
 from pipeline.core.paths import Tree
@@ -36,11 +39,18 @@ def room_of(module: str) -> str:
     return ".".join(names[:2]) if names[0] == "stages" and names[1:2] else names[0]
 
 
+def modules(root: Path) -> dict[Path, str]:
+    """Return the name of each module by its file."""
+    return {
+        file: ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        for file in sorted((root / "pipeline").rglob("*.py"))
+    }
+
+
 def rooms(root: Path) -> dict[str, dict[str, str]]:
     """Return which rooms each room imports, with one import as the evidence."""
     found: dict[str, dict[str, str]] = {}
-    for file in sorted((root / "pipeline").rglob("*.py")):
-        module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+    for file, module in modules(root).items():
         if module == "pipeline":
             continue
         for other in imports(file):
@@ -56,6 +66,12 @@ def against_the_order(found: dict[str, dict[str, str]]) -> list[str]:
         for other, evidence in others.items()
         if other != "stages" and ORDER.index(other) > ORDER.index(room)
     ]
+
+
+def in_order(root: Path) -> list[str]:
+    """Return all modules, each behind those that it imports; CycleError if there is a circle."""
+    needs = {module: set(imports(file)) - {module} for file, module in modules(root).items()}
+    return list(TopologicalSorter(needs).static_order())
 
 
 def test_every_room_stands_in_the_order() -> None:
@@ -75,3 +91,16 @@ def test_an_import_against_the_order_is_seen(tmp_path: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     assert against_the_order(rooms(tmp_path)) == ["pipeline.core.a -> pipeline.judge.b"]
+
+
+def test_no_modules_import_each_other() -> None:
+    assert "pipeline.run" in in_order(ROOT)
+
+
+def test_a_circle_within_a_room_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "pipeline").mkdir()
+    for name, other in (("a", "b"), ("b", "a")):
+        text = f"def late() -> None:\n    from pipeline.{other} import late\n"
+        (tmp_path / "pipeline" / f"{name}.py").write_text(text, encoding="utf-8")
+    with pytest.raises(CycleError):
+        in_order(tmp_path)
