@@ -115,7 +115,8 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 /* Keeps the compiler from computing a 32-bit value in 64 bits, which takes longer instructions. */
 #define HAK_KEEP_WIDTH(x) __asm__("" : "+r"(x))
 
-/* The compiler does not know any more what the variable holds: a call by it is none by name. */
+/* Hides from the compiler what the variable holds, so it takes a call by it for one of any
+ * function. */
 #define HAK_FORGET_VALUE(x) __asm__("" : "+r"(x))
 
 /* Nothing after it begins before all before it has ended: for measured waits, never on a hot path.
@@ -146,7 +147,7 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 #endif
 
 /* The address where the caller's part of the stack ends: what lies above may hold its variables.
- * And a call that stores the registers there that the caller's callers still want. */
+ * And a call that first stores there the registers that the caller's callers still need. */
 #define HAK_STACK_NOW() ((uintptr_t)__builtin_frame_address(0))
 #define HAK_STORE_REGISTERS() __builtin_unwind_init()
 

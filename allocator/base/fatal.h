@@ -13,8 +13,7 @@ _Noreturn HAK_COLD void hak_fatal(const char *what, const char *function, const 
 /* Writes a line (base/text.h) to stderr in one system call. */
 HAK_FORMAT(1) HAK_COLD void hak_message(const char *format, ...);
 
-/* Writing without the signals that can end a program: of a pipe that nobody reads any more, and of
- * a file beyond the limit of sizes (base/write.c). As write: -1 and errno, EPIPE and EFBIG among
- * them. By numbers of system calls: libc's write is a point where a thread may be cancelled, malloc
- * and free are none. */
+/* As write, but without the signals that can end a program, of a broken pipe and of the limit on
+ * file sizes (base/write.c): the call returns -1, with EPIPE or EFBIG. By numbers of system calls,
+ * because a thread may be cancelled in libc's write, and must not be in malloc and free. */
 long hak_write(int file, const void *from, size_t size);

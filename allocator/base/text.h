@@ -1,5 +1,5 @@
-/* Text that is put into a buffer as far as there is room, and counted as a whole. As printf has it,
- * without libc's: that one may allocate, and each name of libc's costs every process a look-up.
+/* Text that is put into a buffer as far as there is room, and counted as a whole. Like printf's,
+ * but without libc: its printf may allocate, and each name of libc's costs every process a look-up.
  *
  *   %s  a string      %.*s  so many bytes of one      %u  %lu  %zu  decimal      %p  an address */
 #pragma once

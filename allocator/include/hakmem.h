@@ -122,8 +122,8 @@ int hak_validate(void);
 /* ---- options: docs/options.md ---- */
 
 /* A program may define this string, and so bring options of its own: names in lower case without
- * HAKMEM_, and what the environment says counts over it. A program that links no libhakmem.so, but
- * is run with it preloaded, has to export the symbol (-rdynamic).
+ * HAKMEM_, and the environment overrides it. A program that links no libhakmem.so, but is run with
+ * it preloaded, has to export the symbol (-rdynamic).
  *
  *   const char hakmem_conf[] = "purge_delay=100,huge_pages=1"; */
 extern const char hakmem_conf[];

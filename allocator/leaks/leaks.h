@@ -31,8 +31,8 @@ bool hak_leaks_wanted(void);
 
 void hak_leaks_tell_failure(const char *why);
 
-/* Looks, and tells. At the end of the process, once; under no lock. Threads may go on with their
- * blocks. */
+/* Looks for leaks, and reports them. At the end of the process, once; under no lock. Threads may go
+ * on with their blocks. */
 void hak_leaks_look(const hak_leaks_from *from);
 
 /* The guard's way to tell: of all suspects that were not reached, but for those that `lives` says

@@ -25,8 +25,8 @@ hak_socket hak_listener_wait(unsigned ms, bool *ended);
 /* False: the program has closed it, or the process is a child. */
 bool hak_listener_is_open(void);
 
-/* Removes the file, if it is still ours: the process ends, or who listens does. Nobody listens any
- * more from then on. */
+/* Removes the file, if it is still ours, because the process or its listener ends. Nobody listens
+ * from then on. */
 void hak_listener_close(void);
 
 /* Closes all that is still ours, and leaves the file. */

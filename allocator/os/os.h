@@ -112,7 +112,7 @@ bool hak_os_start(const hak_os_hooks *hooks);
 /* False: the end of this thread would not be noticed. May call calloc. */
 bool hak_os_watch_this_thread(void);
 
-/* In a destructor of the library. What else runs at the end runs, files are flushed, and then the
- * process ends with `code` instead of 0; a code of the program's own that is not 0 stays. Where
- * libc cannot do that (musl), the process ends at once with `code`, its files flushed. */
+/* In a destructor of the library. All else that runs at the end still runs, files are flushed, and
+ * then the process ends with `code` in place of 0. A code of the program's own that is not 0 stays.
+ * Where libc cannot do that (musl), the process ends at once with `code`, its files flushed. */
 void hak_os_exit_with(int code);

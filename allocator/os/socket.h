@@ -30,6 +30,6 @@ int hak_socket_raise(int fd);
 bool hak_socket_read(hak_socket from, char *text, size_t size, uint64_t ends_us);
 bool hak_socket_write(hak_socket to, const char *text, size_t length, uint64_t ends_us);
 
-/* Ends what is said; drop closes the descriptor alone, and another process may talk on. */
+/* Ends the conversation; drop closes the descriptor alone, so that another process may go on. */
 void hak_socket_close(hak_socket s);
 void hak_socket_drop(hak_socket s);

@@ -16,7 +16,8 @@ void *hak_apart_take(size_t size, size_t align);
 /* Bytes that may be used of the block that begins here; 0: none does. */
 size_t hak_apart_size(const void *block);
 
-/* Unmaps it. False: no block begins here. Of two threads that free the same one, one is told so. */
+/* Unmaps it. False: no block begins here. Of two threads that free the same one, one gets that
+ * answer. */
 bool hak_apart_give(void *block);
 
 /* Another size for a block, which may move without being copied. NULL: the system refuses, and

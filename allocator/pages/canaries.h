@@ -5,9 +5,9 @@
  *   block                ^ size                           ^ room - 8          ^ room of the class
  *                        |------------- slack ------------|
  *
- * The key is eight bytes that come of a secret and the address. Its first byte is never 0, because
- * a 0 is what programs most often write too far. The last word says where the first one is. Where
- * the slack is shorter than a word, the last word covers the end of the first.
+ * The key is eight bytes that come from a secret and the address. Its first byte is never 0,
+ * because a 0 is what programs most often write too far. The last word says where the first one is.
+ * Where the slack is shorter than a word, the last word covers the end of the first.
  *
  * The mark of a block says whether it has a canary (pages/mark.h), so blocks from before the start
  * of the library come back like others. free takes a canary away, so that nobody finds one in

@@ -22,16 +22,16 @@ HAK_INLINE bool hak_quota_is_near(size_t pages) {
 /* Whether they are more than the hard limit. */
 bool hak_quota_is_beyond_hard(size_t pages);
 
-/* Under the segment lock: whether the hard limit forbids to take these free pages. Those of them
- * that memory stands behind count already. */
+/* Under the segment lock: whether the hard limit forbids taking these free pages. Those of them
+ * that have memory count already. */
 HAK_COLD bool hak_quota_forbids(const hak_range *r, size_t first, size_t count);
 HAK_INLINE bool hak_quota_refuses(const hak_range *r, size_t first, size_t count) {
     size_t hard = atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
     return HAK_UNLIKELY(hard != SIZE_MAX) && hak_quota_forbids(r, first, count);
 }
 
-/* As hak_refuse, for a request that the system or the hard limit forbids. The first time that it is
- * the limit it is told on stderr: many programs end without a word of their own. */
+/* As hak_refuse, for a request that the system or the hard limit forbids. The first refusal by the
+ * limit is reported on stderr: many programs end without a word of their own. */
 HAK_COLD void *hak_quota_refuse(size_t size);
 
 /* A block apart begins, with `from` 0, or gets another size, in bytes, or ends, with `to` 0. False:

@@ -12,9 +12,9 @@ enum { HAK_MAX_RANGES = 256 };
  *   a page:          | growth, tables, rooms ... | base, limit, classes, slabs ... |
  *   a block of 4 KiB | what a program writes first ...
  *
- * It begins on a page, so that what free reads does not lie at a page's first bytes. There begin
- * many blocks, and programs write the first bytes of those. A processor takes a load for one of
- * what was just stored if their addresses have the same lowest twelve bits, and does it again:
+ * It begins on a page, so that what free reads does not lie at a page's first bytes. Many blocks
+ * begin there, and programs write their first bytes. A processor takes a load for one of what was
+ * just stored if their addresses have the same lowest twelve bits, and does it again:
  * docs/experiments/hot-path/first-bytes-of-a-page.toml. */
 extern HAK_HIDDEN _Alignas(4096) hak_range hak_ranges[HAK_MAX_RANGES];
 

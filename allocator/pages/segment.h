@@ -35,7 +35,7 @@ void hak_pages_age(hak_range *r, size_t first, size_t count);
 /* Under the lock: how many of the pages are dirty. */
 size_t hak_pages_dirty_within(const hak_range *r, size_t first, size_t count);
 
-/* Free pages of the segment that memory stands behind and that the system would take back. */
+/* Free pages of the segment that have memory, which the system would take back. */
 HAK_INLINE uint32_t hak_segment_dirty(const hak_segment *s) {
     return s->touched & ~s->used & ~s->kept;
 }

@@ -26,5 +26,5 @@ bool hak_spare_release(void);
 /* Their pages: without the lock, while others go on. */
 size_t hak_spare_pages(void);
 
-/* In a forked child: which of the runs read as zero nobody knows, and nobody clears one. */
+/* In a forked child nobody knows which of the runs read as zero, and nobody clears one. */
 void hak_spare_mend(void);

@@ -55,7 +55,7 @@ const char *hak_option_text(unsigned long value, char buffer[22]);
 /* Whether something reads a variable of this name: this library, another variant of it, a tool. */
 HAK_COLD bool hak_name_is_known(const char *name, size_t length);
 
-/* Tells that `source` has a name that is no option, and which one looks most like it. `skip` bytes
- * at the beginning of each option's name are left out: then options that are no numbers do not
- * count. */
+/* Reports that `source` has a name that is no option, and which one looks most like it. `skip`
+ * bytes at the beginning of each option's name are left out: then options that are no numbers do
+ * not count. */
 HAK_COLD void hak_name_refuse(const char *source, const char *name, size_t length, size_t skip);

@@ -5,7 +5,7 @@
  *                       ^ current
  *
  * Nothing is ever freed. A snapshot is written over when 63 others have come after it. Who reads
- * one field needs no care: it finds a value that was in force, or is at once, since fields are
+ * one field needs no care: it finds a value that was in force, or is about to be, since fields are
  * atomic. Who wants all of one snapshot (hak_policy_copy) looks at its number again afterwards. */
 #pragma once
 
@@ -38,8 +38,8 @@ HAK_INLINE _Atomic unsigned long *hak_policy_at(const hak_policy *policy,
 /* Reads the options and publishes them, each source over those before it:
  *   this build's defaults, the program's string hakmem_conf, the file that HAKMEM_CONF names,
  *   HAKMEM_CONF itself, single HAKMEM_ variables.
- * `environment` is NULL-terminated and not kept; nothing of it counts in privileged programs.
- * Names and values that make no sense are told on stderr. */
+ * `environment` is NULL-terminated and not kept; nothing of it counts in privileged programs. Names
+ * and values that make no sense are reported on stderr. */
 void hak_policy_read(char *const environment[]);
 
 /* The same, once: the first time that there is an environment. Any thread. */

@@ -9,7 +9,7 @@
  * free starts no thread: libc frees a thread's data under the lock that pthread_create wants. So
  * the thread is there before it is needed, and rests. But a program that ends with its last thread
  * must not be kept alive by ours. So ours rests only while the thread with the oldest heap lives,
- * whose end is noticed. Without that one ours is there only while something waits. */
+ * whose end is noticed. Once it has ended, ours is there only while something waits. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 /* Starts the thread if it is wanted and not there. `purge` ends an epoch that is due, and returns
  * the milliseconds until there is more to do, or 0 (hak_purge_due). It allocates: the caller's heap
- * is sound, and no lock is held, nor one of libc's. False: nothing happened. */
+ * is sound, and no lock is held, not even one of libc's. False: nothing happened. */
 bool hak_background_start(uint64_t (*purge)(void));
 
 /* ---- any thread, any time ---- */

@@ -30,7 +30,7 @@ void hak_purge_after_fork_in_child(void);
  * thread, without a lock. */
 HAK_COLD void hak_purge_follow(void);
 
-/* Reads limits of memory. And lets the signal of HAKMEM_CONF_SIGNAL, if there is one, ask for the
- * file of HAKMEM_CONF to be read again: it is, when a thread next ends an epoch, which happens at
- * its next slow path. Once. */
+/* Reads limits of memory. If HAKMEM_CONF_SIGNAL names a signal, that signal makes an epoch end at
+ * the next slow path of any thread, and the thread that ends it reads the file of HAKMEM_CONF
+ * again. Once. */
 HAK_COLD void hak_purge_start(void);

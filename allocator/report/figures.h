@@ -1,5 +1,5 @@
-/* The figures that are told, by name: what JSON, Prometheus' text and the tables of the docs have
- * in common. */
+/* The reported figures, by name: what JSON, Prometheus' text and the tables of the docs have in
+ * common. */
 #pragma once
 
 #include "base/text.h"

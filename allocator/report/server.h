@@ -1,4 +1,4 @@
-/* Answers what the library knows of itself to whoever may open a Unix socket: with the consent of
+/* Tells whoever may open a Unix socket what the library knows of itself: with the consent of
  * HAKMEM_STATS_SOCKET alone. HTTP/1.0, one client after the other, each for a second at most. */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* Canaries: bytes on both sides of a block that must not change. Those of one block have one value,
  * which is another one in each process and for each block, and never 0, which is what programs most
- * often write too far. The two that touch the block have another value, nor 0 either: so no run of
- * one value that a program writes too far can be taken for the canary.
+ * often write too far. The two that touch the block have another value, which is not 0 either: so
+ * no run of one value that a program writes too far can be taken for the canary.
  *
  *   from              block          behind              end
  *   | c  c  c  c  c'  | n bytes ...  | c'  c  c  c  c  c |     any of the three may be empty
