@@ -20,6 +20,7 @@ import click
 
 from bench.harness.arguments import Missing, find_programs
 from bench.harness.terminal import Cells, print_table, terminal
+from pipeline.core import interrupts
 
 LEVELS = {"d1": "D1", "l2": "L2", "ll": "LL", "tlb": "TLB", "tlb2": "TLB 2"}
 """Keys of the simulation's lines, and what the table calls them."""
@@ -137,4 +138,5 @@ def main(train: str | None, test: str, library: Path | None, programs: Path | No
 
 
 if __name__ == "__main__":
+    interrupts.install()
     main(prog_name="bench/places")

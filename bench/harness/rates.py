@@ -29,6 +29,7 @@ from bench.harness.judged import (
     table_of,
 )
 from bench.harness.terminal import terminal
+from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
 
 A_FILE = click.Path(dir_okay=False, path_type=Path)
@@ -122,4 +123,5 @@ def _in_new_folder(court: Court | Drawing, kind: str, seed: int, room: Path) -> 
 
 
 if __name__ == "__main__":
+    interrupts.install()
     main(prog_name="bench/verdict_rates")

@@ -13,6 +13,7 @@ from statistics import median, quantiles
 
 import click
 
+from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.trace.read import processes
@@ -115,4 +116,5 @@ def main(pairs: int, command: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
+    interrupts.install()
     main(prog_name="bench/recorded")
