@@ -122,7 +122,7 @@ def choose(library: Library, cpu: str | None, this_cpu: str) -> Library:
     if cpu not in kinds:
         there, profile = ", ".join(["any", *kinds]), library.profile or DEFAULT_PROFILE
         raise VersionError(
-            f"{library.path.parent} has no library for {cpu}; there is: {there}",
+            f"{library.path.parent} has no library for {cpu}; it has: {there}",
             hint=f"`.venv/bin/pipeline build --profile {profile} --cpu all` makes one for this "
             "machine's kind",
         )

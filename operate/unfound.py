@@ -84,7 +84,7 @@ def nothing(
     One root alone is a prefix that was named: nothing is said of other places.
     """
     where = f"or installed below {roots[0]}" if len(roots) == 1 else "here or installed"
-    there = f"; there is: {', '.join(others)}" if others else ""
+    there = f"; published: {', '.join(others)}" if others else ""
     which = f"for profile {profile!r} " if profile else ""
     production = variant == PRODUCTION
     kind = "" if production else f"{variant} "

@@ -242,7 +242,7 @@ def _tell_other_run(tree: Tree, console: BuildConsole) -> None:
     from pipeline.core.lock import other_run
 
     if other := other_run(tree.state):
-        console.notice(f"{other}: what it has not finished is said to be made")
+        console.notice(f"{other}: what it has not finished is listed as still to be made")
 
 
 @contextmanager

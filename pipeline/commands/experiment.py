@@ -49,7 +49,7 @@ def _known_subject(
 
     if subject is not None and subject not in SUBJECTS:
         raise UsageError(
-            f"there is no subject {subject!r}; there is: {', '.join(SUBJECTS)}",
+            f"there is no subject {subject!r}; known: {', '.join(SUBJECTS)}",
             hint=did_you_mean(subject, SUBJECTS, "take one of these"),
         )
     return subject

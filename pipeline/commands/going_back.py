@@ -230,8 +230,8 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
         if judged is None:
             raise
         raise VersionError(
-            f"{judged.name} of profile {profile!r} is not published: it was judged, and has a "
-            "report alone",
+            f"{judged.name} of profile {profile!r} is not published: it was judged, and has "
+            "only a report",
             hint="it cannot become current, so there is nothing to refuse; "
             f"`.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
         ) from None

@@ -45,7 +45,7 @@ def published_version(
 
     if wish and Path(wish).is_file() and Path(wish).name != MANIFEST:
         raise UsageError(
-            f"{who} makes a published version again, and {wish} is a library alone",
+            f"{who} makes a published version again, and {wish} is only a library",
             hint="name a version, or leave it out: the current one is taken",
         )
     return resolve(subject.tree, profile, wish)

@@ -37,7 +37,7 @@ class Tree:
         root = own_root()
         if not is_tree(root):
             raise UsageError(
-                "this is no tree of hakmem, and none is around it",
+                "this folder is not in a tree of hakmem",
                 hint="change into a clone of hakmem; `./bootstrap` there sets it up",
             )
         return cls(root)

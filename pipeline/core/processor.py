@@ -177,7 +177,7 @@ def require_known(name: str) -> str:
     """Return ``name``; UsageError unless it is in the table, or ANY."""
     if name in (one.kernel for one in ARCHITECTURES):
         raise UsageError(
-            f"{name} is an architecture, and no kind of processor",
+            f"{name} is an architecture, not a kind of processor",
             hint=f"`.venv/bin/pipeline bundle import FILE --cpu {name}` makes a library for "
             "another one",
         )

@@ -226,6 +226,6 @@ def _require_known(path: Path, table: str, name: str, known: Iterable[str]) -> N
     if name not in names:
         word = {"constants": "constant", "code": "setting"}[table]
         raise ProfileError(
-            f"{path}: {table}, {name}: unknown {word}; there is: {', '.join(names)}",
+            f"{path}: {table}, {name}: unknown {word}; known: {', '.join(names)}",
             hint=did_you_mean(name, names, "docs/geometry.md lists them"),
         )

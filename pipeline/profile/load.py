@@ -38,7 +38,7 @@ def require_profile(tree: Tree, name: str) -> Path:
     names = profile_names(tree)
     if name not in names:
         raise ProfileError(
-            f"unknown profile {name!r}; there is: {', '.join(names) or 'none'}",
+            f"unknown profile {name!r}; known: {', '.join(names) or 'none'}",
             hint=did_you_mean(
                 name, names, "a profile is training/profiles/NAME.toml", "--profile {}"
             ),

@@ -185,7 +185,7 @@ def _decompress(file: Path) -> bytes:
         plain = stream.read(LARGEST + HEADERS + 1)
     if len(plain) > LARGEST + HEADERS:
         raise DataError(
-            f"{file}: it is larger than any bundle", hint="get it again from where it was exported"
+            f"{file} is larger than any bundle", hint="get it again from where it was exported"
         )
     return plain
 

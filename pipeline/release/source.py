@@ -49,7 +49,8 @@ def plan_release(root: Path, version: str) -> SourceRelease:
     commit = commit_of(root)
     if commit is None:
         raise UsageError(
-            "this tree is no git checkout, so there is nothing to tag", hint="release from a clone"
+            "this tree is not a git checkout, so there is nothing to tag",
+            hint="release from a clone",
         )
     if not commit["clean"]:
         changed = ", ".join(commit["changed"][:5])

@@ -257,7 +257,7 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
     if colon and (dist.parent / named).is_dir():
         return VersionError(
             f"{wish} is no version of profile {profile!r}",
-            hint=f"only `versus` takes it so; here it is: -p {named} {version}",
+            hint=f"only `versus` takes this form; here give -p {named} {version}",
         )
     if "/" in wish and not Path(wish).exists():
         return VersionError(

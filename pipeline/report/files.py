@@ -48,7 +48,7 @@ def read_report(folder: Path) -> ReportModel:
         require_undamaged(Version(folder))
         if isinstance(error, UnicodeDecodeError):
             raise ArtifactError(
-                f"{path} is no text: {error.reason}", hint="build the version again"
+                f"{path} is not text: {error.reason}", hint="build the version again"
             ) from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

@@ -114,7 +114,7 @@ def typo(sandbox: Sandbox, old: str, new: str) -> str:
 def test_unknown_program_is_told_before_any_work(fresh: Sandbox) -> None:
     output = typo(fresh, "training/mixed_sizes", "training/mixed_size")
     assert 'typo.toml: workload "mixed-sizes": there is no program training/mixed_size' in output
-    assert "there is: training/aligned, " in output
+    assert "known: training/aligned, " in output
     assert "did you mean training/mixed_sizes?" in output
 
 

@@ -148,7 +148,7 @@ def test_an_installed_command_without_a_tree_has_help_and_a_hint(
     assert type_(installed, "--version", cwd=tmp_path).returncode == 0
     refused = type_(installed, "list", cwd=tmp_path)
     assert refused.returncode == ExitCode.USAGE
-    assert "this is no tree of hakmem" in refused.stderr and "clone" in refused.stderr
+    assert "not in a tree of hakmem" in refused.stderr and "clone" in refused.stderr
 
 
 def test_the_wheel_has_the_templates_of_the_reports(installed: Path) -> None:

@@ -22,7 +22,7 @@ def test_the_page_is_made_from_the_sources() -> None:
 
 def test_a_command_has_what_it_shares_with_others_too() -> None:
     said = of_command(ROOT, "tune")
-    assert "this is no tree of hakmem, and none is around it" in said
+    assert "this folder is not in a tree of hakmem" in said
     assert "--scheduler needs the package distributed" in said
 
 

@@ -162,6 +162,6 @@ def test_sizes_become_variables() -> None:
 
 
 def test_unknown_profile_proposes_a_near_one() -> None:
-    with pytest.raises(ProfileError, match=r"unknown profile 'mixd'; there is: .*mixed") as caught:
+    with pytest.raises(ProfileError, match=r"unknown profile 'mixd'; known: .*mixed") as caught:
         load_profile(Tree.here(), "mixd")
     assert caught.value.hint == "did you mean --profile mixed?"

@@ -95,7 +95,7 @@ def _written(path: Path) -> bool:
 def _refuse_killed(name: str, pids: Collection[str]) -> None:
     if pids:
         raise WorkloadError(
-            f"{name} was killed, or still ran when the driver ended: no counts of it",
+            f"{name} was killed, or still ran when the driver ended: it left no counts",
             hint="end it by a request or by SIGTERM, and let the driver wait for its end",
         )
 
@@ -103,7 +103,7 @@ def _refuse_killed(name: str, pids: Collection[str]) -> None:
 def _place(name: str, regions: frozenset[Region]) -> Region:
     if len(regions) > 1:
         raise DataError(
-            f"{name} forked a process of which it is not known where the library lies in it",
+            f"{name} forked a process in which the library's place is not known",
             hint="start it in one way alone, with the same library",
         )
     return next(iter(regions))

@@ -40,9 +40,7 @@ class Baseline:
             known = sorted(
                 n for n in outputs if n.startswith(folder) and f"/{PLACED}/" not in n and n != CLOCK
             )
-            raise ProfileError(
-                f"there is no program {name}; there is: {', '.join(known) or 'none'}"
-            )
+            raise ProfileError(f"there is no program {name}; known: {', '.join(known) or 'none'}")
         return self.artifact.path(name)
 
     @property

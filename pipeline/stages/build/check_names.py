@@ -35,7 +35,7 @@ def _check_program(tree: Tree, place: str, program: str) -> None:
     folder = program.partition("/")[0]
     known = sorted(f"{folder}/{path.stem}" for path in (tree.root / folder).glob("*.c"))
     raise ProfileError(
-        f"{place}: there is no program {program}; there is: {', '.join(known) or 'none'}",
+        f"{place}: there is no program {program}; known: {', '.join(known) or 'none'}",
         hint=did_you_mean(program, known) or f"a program is a file {folder}/NAME.c",
     )
 

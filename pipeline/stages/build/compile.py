@@ -94,7 +94,7 @@ def _refuse_changed(shop: Workshop) -> None:
     """Raise BuildError if what was compiled is no longer what the keys of this build say."""
     if shop.hashed and source_digests(shop) != shop.hashed:
         raise BuildError(
-            "the sources were changed while this build was at work, so it is of neither state",
+            "the sources were changed while this build was at work, so it matches neither state",
             hint="the same command again builds what is there now",
         )
 

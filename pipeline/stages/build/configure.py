@@ -82,7 +82,7 @@ def _tell_geometry(shop: Workshop, setup: Setup) -> None:
     """Say where no geometry applies, and where one lies that no build reads."""
     for folder in unread_folders(shop.tree):
         hint = did_you_mean(folder.name, profile_names(shop.tree), "", " did you mean {}?")
-        shop.console.notice(f"{folder}: no profile is called so, so no build reads it;{hint}")
+        shop.console.notice(f"{folder}: no profile has this name, so no build reads it;{hint}")
     if setup.geometry is None:
         others = kinds_of(shop.tree, shop.profile.name)
         also = f" (files for one kind of processor: {', '.join(others)})" if others else ""

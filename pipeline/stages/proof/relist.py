@@ -132,5 +132,6 @@ def _sources(version: Version, again: str) -> str:
         return str(version.manifest["stages"]["baseline"]["inputs"]["sources"])
     except (KeyError, TypeError) as error:
         raise BuildError(
-            f"the manifest of {version.name} does not say of which sources it is", hint=again
+            f"the manifest of {version.name} does not say which sources it was made from",
+            hint=again,
         ) from error

@@ -68,7 +68,7 @@ def _has_its_own(shop: Workshop, kind: str) -> bool:
 
 def tell_common(shop: Workshop, kind: str) -> None:
     """Say that a file for a kind of processor changes nothing."""
-    shop.console.notice(f"{kind} has nothing of its own: the library for all is its, too")
+    shop.console.notice(f"{kind} has nothing of its own: the library for all serves it, too")
 
 
 def _tell_not_made(shop: Workshop, kinds: Sequence[str]) -> None:

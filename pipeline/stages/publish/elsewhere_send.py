@@ -63,5 +63,5 @@ def send(shop: Workshop, workers: Workers, orders: Sequence[Order]) -> list[Sent
             sent.append(workers.send(order, frozenset(fitting)))
         else:
             has = ", ".join(sorted(set(there.values()))) or "none that is known"
-            tell_left_out(shop, order.kind, f"no worker has such a processor; there is: {has}")
+            tell_left_out(shop, order.kind, f"no worker has such a processor; workers have: {has}")
     return sent

@@ -131,7 +131,7 @@ def test_a_kind_that_no_worker_has_or_can_make_is_named_and_the_rest_is_taken(
     _, found = run(shop, monkeypatch, kinds, there, fails)
     assert found == ["amd-zen3"]
     assert told(shop) == [
-        "the library for amd-zen1 is left out: no worker has such a processor; there is: "
+        "the library for amd-zen1 is left out: no worker has such a processor; workers have: "
         "amd-zen3, intel-haswell, intel-icelake",
         "for amd-zen3: made on farm; amd-zen3",
         "the library for intel-haswell is left out: throughput is NO-GO; look at it",
@@ -145,7 +145,7 @@ def test_without_workers_all_kinds_are_named(
     _, found = run(shop, monkeypatch, ["amd-zen3"], {})
     assert found == []
     assert told(shop) == [
-        "the library for amd-zen3 is left out: no worker has such a processor; there is: "
+        "the library for amd-zen3 is left out: no worker has such a processor; workers have: "
         "none that is known"
     ]
 
@@ -154,4 +154,4 @@ def test_a_kind_without_anything_of_its_own_is_not_ordered(shop: Workshop) -> No
     shop.tree.geometry("mine", "amd-zen3").write_text(NOTHING)
     with ordered(shop, ["amd-zen3"]) as collect:
         assert collect() == ()
-    assert told(shop) == ["amd-zen3 has nothing of its own: the library for all is its, too"]
+    assert told(shop) == ["amd-zen3 has nothing of its own: the library for all serves it, too"]

@@ -109,7 +109,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     ("manifest", "words"),
     [
         ({"stages": {"baseline": {"inputs": {"sources": "bb"}}}}, "the sources have changed"),
-        ({"stages": {}}, "does not say of which sources"),
+        ({"stages": {}}, "does not say which sources"),
         ({"tools": {"clang": "19"}}, "the tools have changed since 0.1-ab was made: clang was"),
         ({"geometry": "cc"}, "the geometry has changed"),
     ],

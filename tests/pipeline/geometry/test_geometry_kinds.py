@@ -219,7 +219,7 @@ def test_rows_are_applied_to_the_table_of_the_file(tmp_path: Path) -> None:
         ("class.512 = { deep = 1, why = 'x' }", "deep: unknown key; did you mean depth?"),
         ("class.big = { depth = 4, why = 'x' }", "class, big"),
         ("code.march = { value = 'native', why = 'x' }", "march is 'native'; it may be x86-64, "),
-        ("code.arch = { value = 'x86-64', why = 'x' }", "code, arch: unknown setting; there is: "),
+        ("code.arch = { value = 'x86-64', why = 'x' }", "code, arch: unknown setting; known: "),
         ("code.align_functions = { value = 48, why = 'x' }", "align_functions is '48'; it may be"),
         ("code.march = { value = 'x86-64-v3' }", "code, march, why: is missing"),
     ],

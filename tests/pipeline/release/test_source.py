@@ -94,5 +94,5 @@ def test_what_is_not_committed_is_named(tree: Path) -> None:
 
 def test_a_tree_without_git_is_refused(tree: Path) -> None:
     (tree / ".git").rename(tree.parent / "elsewhere")
-    with pytest.raises(UsageError, match="no git checkout"):
+    with pytest.raises(UsageError, match="not a git checkout"):
         plan_release(tree, "0.2.0")

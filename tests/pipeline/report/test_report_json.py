@@ -96,7 +96,7 @@ def test_a_damaged_report_is_not_called_one_of_another_pipeline(
 
 def test_a_report_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / JSON).write_bytes(b"\xff")
-    with pytest.raises(ArtifactError, match=r"report\.json is no text"):
+    with pytest.raises(ArtifactError, match=r"report\.json is not text"):
         read_report(tmp_path)
 
 
