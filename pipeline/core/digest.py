@@ -15,6 +15,12 @@ def digest_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def stamp_of(path: Path) -> str:
+    """Return what changes with every change of a file: its times, whoever sets them back."""
+    facts = path.stat()
+    return f"{facts.st_ino} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}"
+
+
 def digest_bytes(content: bytes) -> str:
     """Return the hex SHA-256 of bytes."""
     return hashlib.sha256(content).hexdigest()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline.core.digest import digest_file, digest_value
+from pipeline.core.digest import digest_file, digest_value, stamp_of
 from pipeline.core.errors import ChildError
 from pipeline.core.files import replace_text
 from pipeline.core.nested import read_json
@@ -79,10 +79,9 @@ def is_binary(program: Path) -> bool:
 def _stamp(path: Path) -> str:
     """Return what changes with every change of a file."""
     try:
-        facts = path.stat()
+        return f"{path} {stamp_of(path)}"
     except OSError:
         return f"{path} is gone"
-    return f"{path} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}"
 
 
 def _own_libraries(program: Path) -> list[Path]:

@@ -106,6 +106,46 @@ def test_room_of_a_killed_run_is_not_an_artifact_and_is_cleared(tmp_path: Path) 
     assert not room.exists()
 
 
+def test_an_output_that_nobody_has_touched_is_not_hashed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    made = store.make("pgo", PARTS, write)
+    monkeypatch.setattr(store_module, "digest_file", lambda _path: "hashed")
+    receipt = made.folder / "receipt.json"
+    while made.path("sub/out").stat().st_ctime_ns >= receipt.stat().st_ctime_ns:
+        receipt.chmod(0o644)  # in a later tick of the clock
+    assert store.find("pgo", PARTS) is not None
+
+
+def test_an_output_of_the_tick_in_which_the_receipt_was_written_is_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could change once more, and have the same time."""
+    store = Store(tmp_path)
+    made = store.make("pgo", PARTS, write)
+    made.path("sub/out").chmod(0o644)  # after the receipt
+    monkeypatch.setattr(store_module, "stamp_of", lambda _path: made.receipt.stamps["sub/out"])
+    monkeypatch.setattr(store_module, "digest_file", lambda _path: "hashed")
+    assert store.find("pgo", PARTS) is None
+
+
+def test_a_copied_artifact_is_hashed_and_taken(tmp_path: Path) -> None:
+    Store(tmp_path / "here").make("pgo", PARTS, write)
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    assert Store(tmp_path / "there").find("pgo", PARTS) is not None
+
+
+def test_a_change_whose_time_was_set_back_is_noticed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    out = store.make("pgo", PARTS, write).path("sub/out")
+    before = out.stat()
+    out.write_text("evil", encoding="utf-8")
+    os.utime(out, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert out.stat().st_size == before.st_size
+    assert store.find("pgo", PARTS) is None
+
+
 @pytest.mark.parametrize("damage", ["changed", "gone", "no receipt", "cut receipt"])
 def test_damaged_artifact_is_not_taken(damage: str, tmp_path: Path) -> None:
     store = Store(tmp_path)
