@@ -53,6 +53,8 @@ def test_what_chooses_a_build_does_not_judge_it(tmp_path: Path) -> None:
     assert not {bench.name for bench in judging.benches} & training
     assert not {bench.argv for bench in choosing.benches} & {b.argv for b in judging.benches}
     assert choosing.tasks
+    assert judging.tasks
+    assert not {one.arguments for one in choosing.tasks} & {one.arguments for one in judging.tasks}
     assert not choosing.health
 
 
