@@ -1,41 +1,70 @@
-"""The ``pipeline`` command. Commands import what they need when they run: help stays quick."""
+"""The ``pipeline`` command: finds the subcommand, imports its module alone, runs it.
+
+Commands import what they need when they run: help, which asks for all of them, stays quick.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import UserDict
 from collections.abc import Callable
+from importlib import import_module
 from typing import NoReturn
 
 import click
 
-from pipeline.commands.build import build_command
-from pipeline.commands.bundle import bundle_command
-from pipeline.commands.doctor import doctor_command
-from pipeline.commands.experiment import experiment_group
-from pipeline.commands.fleet import import_command, sample_command
-from pipeline.commands.going_back import reject_command, rollback_command, unpin_command
-from pipeline.commands.health import health_command
-from pipeline.commands.heap import heap_command
-from pipeline.commands.history import history_command
-from pipeline.commands.install import install_command, uninstall_command
-from pipeline.commands.layout import layout_command
-from pipeline.commands.learn import learn_command
-from pipeline.commands.package import package_command
-from pipeline.commands.profiles import init_command, profiles_command
-from pipeline.commands.prune import prune_command
-from pipeline.commands.record import record_command
-from pipeline.commands.release import release_command
-from pipeline.commands.report import diff_command, report_command
-from pipeline.commands.review import review_command
-from pipeline.commands.test import test_command
-from pipeline.commands.trace import trace_group
-from pipeline.commands.tune import tune_command
-from pipeline.commands.verify import verify_command
-from pipeline.commands.versions import list_command
-from pipeline.commands.versus import versus_command
 from pipeline.core import home, interrupts, output
 from pipeline.core.errors import ExitCode
+
+MODULES = {
+    "build": "build",
+    "bundle": "bundle",
+    "diff": "report",
+    "doctor": "doctor",
+    "experiment": "experiment",
+    "health": "health",
+    "heap": "heap",
+    "history": "history",
+    "import": "fleet",
+    "init": "profiles",
+    "install": "install",
+    "layout": "layout",
+    "learn": "learn",
+    "list": "versions",
+    "package": "package",
+    "profiles": "profiles",
+    "prune": "prune",
+    "record": "record",
+    "reject": "going_back",
+    "release": "release",
+    "report": "report",
+    "review": "review",
+    "rollback": "going_back",
+    "sample": "fleet",
+    "test": "test",
+    "trace": "trace",
+    "tune": "tune",
+    "uninstall": "install",
+    "unpin": "going_back",
+    "verify": "verify",
+    "versus": "versus",
+}
+"""Each command with the module of ``pipeline/commands/`` that has it, as NAME_command."""
+
+
+class _OnDemand(UserDict[str, click.Command]):
+    """The commands by name: the module of one is imported when it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = dict.fromkeys(MODULES, click.Command(None))
+
+    def __getitem__(self, name: str) -> click.Command:
+        command: click.Command = getattr(
+            import_module(f"pipeline.commands.{MODULES[name]}"), f"{name}_command"
+        )
+        return command
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -53,6 +82,7 @@ def _version() -> str:
 
 
 @click.group(
+    commands=_OnDemand(),
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/commands.md.",
 )
@@ -66,42 +96,6 @@ def _version() -> str:
 )
 def cli() -> None:
     """Build, train, prove and publish a libhakmem compiled for a workload."""
-
-
-for _command in (
-    build_command,
-    test_command,
-    doctor_command,
-    report_command,
-    diff_command,
-    versus_command,
-    experiment_group,
-    review_command,
-    history_command,
-    list_command,
-    rollback_command,
-    unpin_command,
-    reject_command,
-    prune_command,
-    release_command,
-    layout_command,
-    bundle_command,
-    install_command,
-    uninstall_command,
-    package_command,
-    profiles_command,
-    init_command,
-    record_command,
-    sample_command,
-    import_command,
-    trace_group,
-    heap_command,
-    tune_command,
-    learn_command,
-    verify_command,
-    health_command,
-):
-    cli.add_command(_command)
 
 
 def main() -> NoReturn:

@@ -56,11 +56,11 @@ def _known_subject(
 
 
 @click.group("experiment")
-def experiment_group() -> None:
+def experiment_command() -> None:
     """Note what was tried and what it was worth; run it again."""
 
 
-@experiment_group.command(
+@experiment_command.command(
     "new",
     short_help="Write a commented entry NAME about SUBJECT.",
     epilog="Example: pipeline experiment new magazines my-idea",
@@ -87,7 +87,7 @@ def new_command(subject: str, name: str) -> None:
     say(f"  .venv/bin/pipeline experiment run {name}")
 
 
-@experiment_group.command(
+@experiment_command.command(
     "list",
     short_help="List the entries, each with its newest verdict.",
     epilog="Example: pipeline experiment list --subject magazines",
@@ -135,7 +135,7 @@ def _row(entry: Entry) -> dict[str, Any]:
     }
 
 
-@experiment_group.command(
+@experiment_command.command(
     "run",
     short_help="Build both sides, judge them, note the verdict.",
     epilog="Example: pipeline experiment run half-depth-64",

@@ -28,11 +28,11 @@ _process = click.option(
 
 
 @click.group("trace")
-def trace_group() -> None:
+def trace_command() -> None:
     """Look at traces; cut, merge, join, anonymise them."""
 
 
-@trace_group.command(
+@trace_command.command(
     "info",
     short_help="Show counts, sizes, how long blocks live, memory over time.",
     epilog="Example: pipeline trace info app.trace --html app.html",
@@ -65,7 +65,9 @@ def info_command(file: Path, process: int | None, html: Path | None) -> None:
     click.echo(render(statistic), nl=False)
 
 
-@trace_group.command("cut", epilog="Example: pipeline trace cut app.trace --last 100000 -o a.trace")
+@trace_command.command(
+    "cut", epilog="Example: pipeline trace cut app.trace --last 100000 -o a.trace"
+)
 @_file
 @_output
 @_process
@@ -102,7 +104,7 @@ def cut_command(file: Path, output: Path, process: int | None, first: int, last:
     _say_what(tools, output)
 
 
-@trace_group.command(
+@trace_command.command(
     "merge",
     short_help="Make one process of all, threads side by side.",
     epilog="Example: pipeline trace merge worker*.trace -o all.trace",
@@ -119,7 +121,7 @@ def merge_command(files: tuple[Path, ...], output: Path) -> None:
     _say_what(tools, output)
 
 
-@trace_group.command(
+@trace_command.command(
     "join",
     short_help="Put traces, or parts of a recording, into one file.",
     epilog="Example: pipeline trace join -o app.trace app.trace.parts",
@@ -141,7 +143,7 @@ def join_command(paths: tuple[Path, ...], output: Path) -> None:
         click.echo(f"{folder} is not needed any more")
 
 
-@trace_group.command(
+@trace_command.command(
     "anonymise",
     short_help="Leave out what tells of people and places; sizes stay.",
     epilog="Example: pipeline trace anonymise a.trace -o b.trace",

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from conftest import Sandbox
 from test_versus import result_of as versus_of
 
-from pipeline.commands.experiment import experiment_group
+from pipeline.commands.experiment import experiment_command
 from pipeline.core.errors import ExitCode, ProfileError, UsageError
 from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
@@ -90,7 +90,7 @@ def test_a_depth_is_a_number_of_blocks_and_no_factor(depth: str, tmp_path: Path)
 
 
 def test_the_help_names_all_subjects() -> None:
-    said = " ".join(CliRunner().invoke(experiment_group, ["new", "--help"]).output.split())
+    said = " ".join(CliRunner().invoke(experiment_command, ["new", "--help"]).output.split())
     assert f"SUBJECT is one of: {', '.join(SUBJECTS)}." in said
 
 
