@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import io
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
 
 import pytest
+from bare_shop import bare_shop
 from rich.console import Console
 
 from pipeline.core.closure import closure, closure_digest
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
+from pipeline.core.processor import machine
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Trace
@@ -29,7 +33,7 @@ from pipeline.stages.build.workshop import Library, Options, StageDue, Workshop,
 from pipeline.stages.proof import ablation, verify
 from pipeline.stages.tuning import traces, tune
 from pipeline.toolchain import identity
-from pipeline.toolchain.find import Toolchain
+from pipeline.toolchain.find import Tool, Toolchain
 from pipeline.toolchain.identity import Identities
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,18 +106,25 @@ def shop_of(root: Path) -> Workshop:
     return cast(Workshop, SimpleNamespace(tree=Tree(root), hashed={}))
 
 
-def test_sources_that_change_while_they_are_compiled_are_refused(tmp_path: Path) -> None:
+def test_sources_that_change_while_they_are_compiled_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("allocator", "bench", "training"):
         (tmp_path / name).mkdir()
     source = tmp_path / "allocator" / "a.c"
     source.write_text("int a;\n", encoding="utf-8")
-    shop = shop_of(tmp_path)
-    compiling._refuse_changed(shop)  # nothing was promised yet
+    tools = tuple(Tool(name, Path(name), "1") for name in ("clang", "ninja", "cmake"))
+    shop = replace(bare_shop(tmp_path), tools=Toolchain(tools))
+
+    def build(edit: str) -> None:
+        monkeypatch.setattr(compiling, "run", lambda *_, **__: source.write_text(edit, "utf-8"))
+        compiling.cmake_build(shop, "pgo", tmp_path / "build", compile_flags=(), link_flags=())
+
+    build("int b;\n")  # nothing was promised yet
     shop.hashed.update(compiling.source_digests(shop))
-    compiling._refuse_changed(shop)
-    source.write_text("int b;\n", encoding="utf-8")
+    build("int b;\n")
     with pytest.raises(BuildError, match="were changed while this build was at work"):
-        compiling._refuse_changed(shop)
+        build("int c;\n")
 
 
 def test_commands_of_the_training_are_in_its_key(
@@ -288,7 +299,8 @@ def test_words_about_a_verdict_are_in_no_key(module: str) -> None:
 
 
 def test_what_was_measured_is_of_this_machine() -> None:
-    assert set(workloads.machine_key()) == {"processor", "kernel"}
+    here = {"processor": machine().name, "kernel": platform.release()}
+    assert workloads.machine_key() == here
 
 
 ASKED = """
