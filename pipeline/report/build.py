@@ -89,7 +89,7 @@ def report_model(
         source=inputs.source,
         variant=inputs.variant,
         cost=inputs.cost,
-        times=all_times(result.throughput),
+        times=all_times(result),
         allow_neutral=allow_neutral,
         allow_regression=allow_regression,
         programs=_programs(receipts),

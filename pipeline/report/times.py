@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
+from typing import Literal
 
+from pipeline.judge.known import SelfJudgement
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import Side
 from pipeline.judge.samples import Record, RunSample, Throughput, WorkloadThroughput
+
+Judgement = Literal["verdict", "same build", "known slowdown"]
 
 
 class Times(Record):
@@ -20,8 +26,12 @@ class Times(Record):
 
 
 class WorkloadTimes(Record):
-    """The times of both sides in one workload, by the clock that judges it."""
+    """The times of both sides in one workload, by the clock that judges it.
 
+    ``judgement`` is which one they are from: the verdict, or the judge's check of itself.
+    """
+
+    judgement: Judgement = "verdict"
     workload: str
     clock: str
     baseline: Times
@@ -42,14 +52,22 @@ def times_of(workload: WorkloadThroughput, side: Side) -> Times:
     )
 
 
-def all_times(throughput: Throughput) -> tuple[WorkloadTimes, ...]:
-    """Return the times of all workloads."""
-    return tuple(
-        WorkloadTimes(
+def all_times(result: VerifyResult) -> tuple[WorkloadTimes, ...]:
+    """Return the times of all workloads: those of the verdict, then of the judge's check."""
+    checks = result.self_check.judgements if result.self_check else ()
+    timed = [one for one in checks if isinstance(one, SelfJudgement)]
+    return (
+        *_times("verdict", result.throughput),
+        *(row for one in timed for row in _times(one.name, one.throughput)),
+    )
+
+
+def _times(judgement: Judgement, throughput: Throughput) -> Iterator[WorkloadTimes]:
+    for one in throughput.workloads:
+        yield WorkloadTimes(
+            judgement=judgement,
             workload=one.name,
             clock=one.clock,
             baseline=times_of(one, "baseline"),
             tuned=times_of(one, "tuned"),
         )
-        for one in throughput.workloads
-    )

@@ -164,12 +164,20 @@ def test_the_curve_is_of_the_workload_that_was_swept() -> None:
 
 def test_each_timed_figure_has_its_spread_beside_the_median() -> None:
     model = good()
-    assert [one.workload for one in model.times] == [
-        one.name for one in model.verify.throughput.workloads
-    ]
     workload, times = model.verify.throughput.workloads[0], model.times[0]
     seconds = [1 / one.tuned.ops_per_sec for one in workload.samples]
     assert times.tuned.count == len(seconds)
     assert times.tuned.mean == pytest.approx(sum(seconds) / len(seconds))
     assert times.tuned.median == pytest.approx(sorted(seconds)[len(seconds) // 2], rel=0.01)
     assert times.tuned.sigma is not None and times.tuned.least <= times.tuned.most
+
+
+def test_the_times_of_the_judges_check_have_their_spread_too() -> None:
+    """Each workload that has a median somewhere in the file has its times."""
+    model = good()
+    check = model.verify.self_check
+    assert check is not None
+    timed = [("verdict", model.verify.throughput)]
+    timed += [(one.name, one.throughput) for one in (check.same_build, check.slowdown)]
+    told = [(one.judgement, one.workload) for one in model.times]
+    assert told == [(name, row.name) for name, found in timed for row in found.workloads]
