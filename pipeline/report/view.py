@@ -371,13 +371,22 @@ ARTIFACTS = "build/pipeline/"
 
 
 def example_line(model: ReportModel) -> str:
-    """Return the shell line that repeats one timed run of the worst loop, in the tree."""
+    """Return the shell line that repeats one timed run of the worst loop, in any tree."""
     workloads = model.verify.throughput.workloads
     loops = [one for one in workloads if one.kind == "loop"]
     worst = min(loops or workloads, key=lambda one: one.ratio.value)
     words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
-    words.append(f"LD_PRELOAD={shlex.quote(in_tree(model.verify.tuned.path))}")
-    return " ".join([*words, shlex.join(map(in_tree, worst.argv))])
+    words.append(f"LD_PRELOAD={_newest(model.verify.tuned.path)}")
+    return " ".join([*words, *map(_newest, worst.argv)])
+
+
+def _newest(word: str) -> str:
+    """Return a word for a shell; of an artifact the one made last: its key is another elsewhere."""
+    path = in_tree(word)
+    if not path.startswith(ARTIFACTS):
+        return shlex.quote(word)
+    profile, stage, _key, *rest = path.removeprefix(ARTIFACTS).split("/")
+    return f"$(ls -t {ARTIFACTS}{profile}/{stage}/*/{shlex.quote('/'.join(rest))} | head -1)"
 
 
 def in_tree(word: str) -> str:
