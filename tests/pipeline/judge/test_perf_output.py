@@ -23,6 +23,37 @@ STAT = """
 """As perf 6.1 prints it with -x; on a machine whose counters lack one event and are too few."""
 
 
+RECORDED = """
+<not supported>;;instructions:u;0;100.00;;
+<not supported>;;cycles:u;0;100.00;;
+<not supported>;;branches:u;0;100.00;;
+<not supported>;;branch-misses:u;0;100.00;;
+<not supported>;;L1-icache-load-misses;0;100.00;;
+<not supported>;;iTLB-load-misses;0;100.00;;
+723;;page-faults:u;13057123;100.00;55.372;K/sec
+13.06;msec;task-clock:u;13057123;100.00;0.123;CPUs utilized
+"""
+"""By perf 6.1.192 with -x, on an Intel model 167 in a virtual machine, 2026-11-29. Whoever has a
+machine that counts may add what it prints."""
+
+RECORDED_SAMPLES = """
+   2000000 cpu-clock/period=2000000/u:            4fee7a (/usr/bin/python3.11)
+   2000000 cpu-clock/period=2000000/u:            5e4578 (/usr/bin/python3.11)
+   2000000 cpu-clock/period=2000000/u:            53f78c (/usr/bin/python3.11)
+   2000000 cpu-clock/period=2000000/u:            50b6d3 (/usr/bin/python3.11)
+"""
+"""By perf script there."""
+
+
+def test_what_a_machine_without_counters_printed_is_unknown() -> None:
+    """It names some of the events that it lacks without their modifier."""
+    values = parse_stat(RECORDED)
+    assert values.keys() >= {"instructions", "L1-icache-load-misses", "iTLB-load-misses"}
+    assert {name for name, count in values.items() if count is not None} == {"page-faults"}
+    assert values["page-faults"] == 723
+    assert parse_samples(RECORDED_SAMPLES) == {"cpu-clock": {"/usr/bin/python3.11": 8_000_000}}
+
+
 def test_not_supported_not_counted_and_multiplexed_are_unknown_and_not_zero() -> None:
     assert parse_stat(STAT) == {
         "instructions": 4812031,
