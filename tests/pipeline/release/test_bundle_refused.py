@@ -7,12 +7,14 @@ import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
+from unittest.mock import MagicMock
 
 import pytest
 from bundle_support import contents, edited, exported, write
 from conftest import Sandbox
 from judge_support import result_of
 
+from pipeline import rebuild as rebuilding
 from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Receipt
@@ -23,7 +25,7 @@ from pipeline.rebuild import (
     require_consent,
 )
 from pipeline.release.bundle import unpack
-from pipeline.stages.build.workshop import Library
+from pipeline.stages.build.workshop import Library, Workshop
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +145,33 @@ def test_commands_of_a_foreign_bundle_need_consent(tmp_path: Path) -> None:
     tree.profiles.mkdir(parents=True)
     (tree.profiles / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
     require_consent(tree, profile, frozenset())
+
+
+@pytest.mark.parametrize("early", [{"sources": "others"}, {}], ids=["others", "no verdict kept"])
+def test_a_rebuild_asks_before_it_judges(
+    early: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is built where that is known by then, else before the judge begins."""
+    made = MagicMock()
+    for name in ("check_writable", "imported_setup", "static", "compile_step"):
+        monkeypatch.setattr(rebuilding, name, made)
+    monkeypatch.setattr(rebuilding, "differences", lambda *_: early)
+    monkeypatch.setattr(rebuilding, "_flag_differences", lambda *_: {})
+    monkeypatch.setattr(rebuilding, "refuse_others", lambda differing, _: {**differing})
+    monkeypatch.setattr(rebuilding, "kept_verdict", lambda *_: None)
+    monkeypatch.setattr(rebuilding, "_compare", lambda *_: True)
+    built, judged = MagicMock(), MagicMock()
+    monkeypatch.setattr(rebuilding, "baseline", built)
+    monkeypatch.setattr(rebuilding, "_judge", judged)
+    file = tmp_path / "foreign.toml"
+    file.write_text(FOREIGN, encoding="utf-8")
+    shop = cast(
+        Workshop, SimpleNamespace(tree=Tree(tmp_path), profile=parse_profile(file), line="")
+    )
+    with pytest.raises(DataError, match="commands of its profile would be executed"):
+        rebuilding.rebuild(shop, MagicMock(), frozenset({"sources"}))
+    assert built.called is not bool(early)
+    assert not judged.called
 
 
 @pytest.mark.parametrize("name", ["profile/hot.txt", "verdict.json"])
