@@ -22,7 +22,7 @@ def check_names(tree: Tree, profile: Profile, lists: SymbolLists) -> None:
     for workload in profile.workload:
         if isinstance(workload, Program):
             _check_program(tree, f'{file}: workload "{workload.name}"', workload.program)
-    names = listable(tree)
+    names = listable(tree, {*profile.layout.must_be_hot, *lists.hot, *lists.cold})
     _check_symbols(f"{file}: layout.must_be_hot", profile.layout.must_be_hot, names)
     layout = tree.layout(profile.layout.name)
     _check_symbols(str(layout / "hot.txt"), lists.hot, names)
@@ -56,8 +56,16 @@ def defined_functions(tree: Tree) -> set[str]:
     return {name for text in texts for name in _DEFINITION.findall(text)}
 
 
-def listable(tree: Tree) -> set[str]:
-    """Return the functions that the sources define, and those that their macros may define."""
+def listable(tree: Tree, listed: Collection[str]) -> set[str]:
+    """Return the functions that the sources define, and what macros may define of ``listed``.
+
+    Few names are made by macros: other files than theirs are not searched, which takes long.
+    """
+    found = defined_functions(tree)
+    left = set(listed) - found
     files = [p for p in (tree.root / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
-    made = " ".join(part for file in files for part in _MACRO.findall(file.read_text("utf-8")))
-    return defined_functions(tree) | set(re.findall(r"\w+", made))
+    for text in (file.read_text("utf-8") for file in files):
+        if any(name in text for name in left):
+            made = " ".join(_MACRO.findall(text))
+            found |= left & set(re.findall(r"\w+", made))
+    return found
