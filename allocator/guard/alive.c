@@ -65,12 +65,11 @@ typedef struct damage {
     const void *at;
 } damage;
 
-/* A block that changes hands in the meantime is left alone; so is a large one, which has a wall,
- * and would fault where another thread frees it just now. */
+/* A block that changes hands in the meantime is left alone. */
 static void look_at(const hak_slab *run, size_t index, const char *start, void *context) {
     (void)index;
     damage *first = context;
-    hak_place place = hak_is_large(run) ? (hak_place){0} : hak_place_at(start);
+    hak_place place = hak_place_at(start);
     if (first->block != NULL || place.record == NULL || place.run != run)
         return;
     hak_facts facts = atomic_load_explicit(place.record, memory_order_acquire);

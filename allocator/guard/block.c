@@ -70,13 +70,18 @@ size_t hak_guard_size(const void *block, const char *function) {
 
 /* ---- realloc ---- */
 
+/* Meanwhile the block counts as one that is not in use: another thread that looks at all canaries
+ * would find the new ones where the old size says others. */
 static void resize_in_place(hak_place place, const void *block, hak_facts facts,
                             hak_facts resized) {
+    hak_facts between = facts;
+    between.life = HAK_KEPT_BACK;
+    if (!become(place.record, facts, between))
+        hak_refuse_place(block, "realloc", place);
     if (hak_is_large(place.run))
         hak_fence_take(place.run);
     hak_fence_put(place.run, place.start, resized);
-    if (!become(place.record, facts, resized))
-        hak_refuse_place(block, "realloc", place);
+    atomic_store_explicit(place.record, resized, memory_order_release);
 }
 
 static void *move(void *block, hak_facts facts, size_t size) {

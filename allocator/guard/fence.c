@@ -62,16 +62,23 @@ static bool is_still(hak_place place, hak_facts facts) {
 /* Another thread may free the block meanwhile, and its slab may go back to its segment. Pages
  * without a slab have room for 0 bytes. So an end that lies before the size of the block says that
  * this has happened. */
-const void *hak_find_overflow(hak_place place, hak_facts facts) {
+static const void *overflow_by(char *damage(hak_fenced f), hak_place place, hak_facts facts) {
     hak_fenced f = fenced(place.run, place.start, facts);
     if (HAK_UNLIKELY(f.end < f.behind))
         return NULL;
-    const char *at = hak_canary_damage(f);
+    const char *at = damage(f);
     return HAK_UNLIKELY(at != f.end) && is_still(place, facts) ? at : NULL;
 }
 
+/* To read a large block would fault where another thread frees it just now. */
+const void *hak_find_overflow(hak_place place, hak_facts facts) {
+    if (!hak_is_large(place.run))
+        return overflow_by(hak_canary_damage, place, facts);
+    return hak_os_may_ask() ? overflow_by(hak_canary_peek_damage, place, facts) : NULL;
+}
+
 void hak_fence_check(hak_place place, const void *block, const char *function, hak_facts facts) {
-    const void *at = hak_find_overflow(place, facts);
+    const void *at = overflow_by(hak_canary_damage, place, facts);
     if (HAK_UNLIKELY(at != NULL))
         hak_refuse_overflow(block, function, facts, at);
 }

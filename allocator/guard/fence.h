@@ -21,7 +21,7 @@ bool hak_fence_take(const hak_slab *run);
 bool hak_fence_has_walls(void);
 
 /* The first byte of the canaries of a block in use that was written to; NULL: none, or it is no
- * more the block that `facts` were read of. */
+ * more the block that `facts` were read of. A large block may lose access meanwhile. */
 const void *hak_find_overflow(hak_place place, hak_facts facts);
 
 /* Ends the program, naming `function`, if there is such a byte. */

@@ -66,6 +66,6 @@ void hak_guard_name(void *block, enum hak_family family);
 /* Says in a snapshot what the guard keeps back. */
 void hak_guard_discount(hak_snapshot *snapshot);
 
-/* Looks at every block in quarantine, and every one in use that is not large; ends the program when
- * one was written to where it must not be. Other threads may go on. */
+/* Looks at every block in quarantine and in use; ends the program when one was written to where it
+ * must not be. Other threads may go on. */
 void hak_guard_sweep(void);

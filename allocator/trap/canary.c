@@ -1,5 +1,7 @@
 #include "trap/canary.h"
 
+#include "base/bits.h"
+#include "os/peek.h"
 #include "os/secret.h"
 
 #include <stdbool.h>
@@ -59,4 +61,31 @@ char *hak_canary_damage(hak_fenced f) {
     int value = value_for(f.from);
     char *at = first_in_front(f.from, f.block, value);
     return at == f.block ? first_behind(f.behind, f.end, value) : at;
+}
+
+/* ---- memory that may go away ---- */
+
+enum { PIECE = 512 };
+
+static int value_at(hak_fenced f, int value, const char *at) {
+    return at == f.block - 1 || at == f.behind ? beside(value) : value;
+}
+
+/* `to` when nothing is damaged. */
+static char *peek_damage(hak_fenced f, char *from, char *to) {
+    unsigned char piece[PIECE];
+    int value = value_for(f.from);
+    size_t got = 1;
+    for (; from != to && got != 0; from += got) {
+        got = hak_os_peek(piece, (uintptr_t)from, hak_least(PIECE, (size_t)(to - from)));
+        for (size_t i = 0; i < got; i++)
+            if (piece[i] != value_at(f, value, from + i))
+                return from + i;
+    }
+    return to;
+}
+
+char *hak_canary_peek_damage(hak_fenced f) {
+    char *at = peek_damage(f, f.from, f.block);
+    return at == f.block ? peek_damage(f, f.behind, f.end) : at;
 }

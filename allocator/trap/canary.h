@@ -23,3 +23,7 @@ size_t hak_first_other(const void *start, int value, size_t size);
 
 /* The first byte that was written to; `end` when none was. */
 char *hak_canary_damage(hak_fenced f);
+
+/* The same of memory that another thread may take access to meanwhile: what cannot be read counts
+ * as whole. By system calls. */
+char *hak_canary_peek_damage(hak_fenced f);

@@ -176,6 +176,11 @@ misuse(overflow_seen_by_realloc "a byte behind a block that realloc gets"
 behind(why 40 40)
 misuse(overflow_never_freed "a byte behind a block that is never freed"
        PRODUCTION unnoticed GUARD overflow exit "${why}")
+misuse(overflow_own_page_never_freed "the same, with `HAKMEM_GUARD_PAGES=1`"
+       PRODUCTION unnoticed GUARD overflow exit "${why}")
+behind(why 1048576 1048576)
+misuse(overflow_large_never_freed "a byte behind a large block that is never freed"
+       PRODUCTION unnoticed GUARD overflow exit "${why}")
 macro(in_front variable byte size)
   set(${variable} "byte ${byte} in front was written to, of a block of ${size} bytes")
 endmacro()
@@ -194,6 +199,8 @@ misuse(underflow_medium_by_32 "32 bytes in front of a block of some pages"
        PRODUCTION unnoticed GUARD overflow free "${why}")
 in_front(why 1 1048576)
 misuse(underflow_large "a byte in front of a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(underflow_large_never_freed "a byte in front of a large block that is never freed"
+       PRODUCTION unnoticed GUARD overflow exit "${why}")
 # The block in front of it ends where nothing may be written.
 misuse(underflow_large_by_32 "32 bytes in front of a large block"
        PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
