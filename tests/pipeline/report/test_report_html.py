@@ -20,7 +20,7 @@ from pipeline.report.svg.draw import Scale, element, nice_ticks, tick_labels
 from pipeline.report.svg.intervals import Span, cell_axis, span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
-from pipeline.report.text import ends, injected
+from pipeline.report.text import ends, injected, quantity
 from pipeline.report.view import measured_and_found
 
 LIMIT = 2_000_000
@@ -280,12 +280,15 @@ def test_memory_has_a_card_and_a_chip_like_the_other_keys() -> None:
     assert "memory limit <b>holds</b>" in page
 
 
-def test_this_version_stands_before_what_it_is_compared_with() -> None:
+def test_what_was_before_stands_first_as_in_markdown_and_in_each_arrow() -> None:
     page = render_html(good())
     summary = page.split('aria-label="Summary"')[1]
-    assert summary.index(">this version<") < summary.index(">baseline<")
+    assert summary.index(">baseline<") < summary.index(">this version<")
     previous = page.split('aria-label="This version against the one before"')[1]
-    assert previous.index(">now<") < previous.index(">then<")
+    assert previous.index(">then<") < previous.index(">now<")
+    row = next(one for one in good().previous.rows if one.before and one.after)
+    shown = [previous.index(f">{quantity(one, row.unit)}<") for one in (row.before, row.after)]
+    assert shown == sorted(shown)
 
 
 def test_a_single_workload_has_the_interval_of_all() -> None:
