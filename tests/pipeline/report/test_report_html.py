@@ -281,12 +281,14 @@ def test_memory_has_a_card_and_a_chip_like_the_other_keys() -> None:
 
 
 def test_what_was_before_stands_first_as_in_markdown_and_in_each_arrow() -> None:
-    page = render_html(good())
+    model = good()
+    page = render_html(model)
     summary = page.split('aria-label="Summary"')[1]
     assert summary.index(">baseline<") < summary.index(">this version<")
     previous = page.split('aria-label="This version against the one before"')[1]
     assert previous.index(">then<") < previous.index(">now<")
-    row = next(one for one in good().previous.rows if one.before and one.after)
+    assert model.previous is not None
+    row = next(one for one in model.previous.rows if one.before and one.after)
     shown = [previous.index(f">{quantity(one, row.unit)}<") for one in (row.before, row.after)]
     assert shown == sorted(shown)
 
