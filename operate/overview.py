@@ -78,16 +78,17 @@ def _library(now: Document) -> str:
 
 def _summary(now: Document) -> list[str]:
     f, system = now["figures"], now["system"]
-    slabs, small = f["slab_bytes"], sum(c["size"] * c["live_blocks"] for c in now["classes"])
+    slabs, fresh = f["slab_bytes"], f["slab_fresh_bytes"]
+    small = sum(c["size"] * c["live_blocks"] for c in now["classes"])
     apart = sum(f[name] for name in ("large_blocks", "apart_blocks"))
     return [
         f"resident process {size(system['resident_bytes'])}, library {size(f['resident_bytes'])},"
         f" huge pages {size(system['huge_page_bytes'])}, swapped {size(system['swapped_bytes'])}",
         f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
-        f"slabs    {size(slabs)}, live {_share(small, slabs)};"
-        f" free again {size(f['slab_returned_bytes'])},"
-        f" never used {size(f['slab_fresh_bytes'])}",
+        f"slabs    {size(slabs)}, never used of them {size(fresh)};"
+        f" of the rest live {_share(small, slabs - fresh)},"
+        f" free again {size(f['slab_returned_bytes'])}",
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
         f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
         f" run cache {size(f['run_cache_bytes'])}",
@@ -157,5 +158,5 @@ def _row(c: Document) -> tuple[str, ...]:
         size(live * c["size"]),
         f"{c['magazine_blocks'] + c['transfer_blocks']:,}",
         *(f"{c[name]:,}" for name in ("slabs", "slabs_hot", "slabs_draining", "slabs_free")),
-        _share(live * c["size"], slabs * c["slab_bytes"]),
+        _share(live * c["size"], slabs * c["slab_bytes"] - c["fresh_blocks"] * c["size"]),
     )

@@ -35,6 +35,7 @@ int main(void) { memset(malloc(40 << 20), 1, 40 << 20); puts("a"); fflush(stdout
 def document(process: int) -> dict[str, Any]:
     """What the library tells, as far as the page needs it."""
     one = {"size": 64, "slab_bytes": 65536, "live_blocks": 512, "magazine_blocks": 3}
+    one["fresh_blocks"] = 256
     more = {"transfer_blocks": 4, "slabs": 1, "slabs_hot": 1, "slabs_draining": 0, "slabs_free": 0}
     names = (ROOT / "allocator/report/figures.def").read_text("utf-8").split("HAK_FIGURE(")[2:]
     figures = {text.partition(",")[0]: 1024 for text in names}
@@ -83,9 +84,18 @@ def test_a_look(tmp_path: Path, echo: Path) -> None:
     assert said.stdout.startswith(f"process {pid} {echo.name[:15]}\n{build}\n")
     assert len(build) <= 80
     words = [line.split() for line in said.stdout.splitlines()]
-    assert ["64", "512", "32.0", "KiB", "7", "1", "1", "0", "0", "50", "%"] in words
+    assert ["64", "512", "32.0", "KiB", "7", "1", "1", "0", "0", "67", "%"] in words
     assert found["pid"] == pid and found["published"] is None
     assert found["system"]["resident_bytes"] > 0
+
+
+def test_pages_of_slabs_that_were_never_used_are_told_apart_and_lower_no_share() -> None:
+    now = document(1)
+    now["system"] = dict.fromkeys(("resident_bytes", "huge_page_bytes", "swapped_bytes"), 0)
+    now["figures"] |= {"slab_bytes": 65536, "slab_fresh_bytes": 16384, "slab_returned_bytes": 2048}
+    (line,) = (one for one in overview._summary(now) if one.startswith("slabs"))
+    said = "64.0 KiB, never used of them 16.0 KiB; of the rest live 67 %, free again 2.0 KiB"
+    assert line == f"slabs    {said}"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +177,7 @@ def test_without_a_screen_all_classes_are_shown(tmp_path: Path, echo: Path) -> N
             whole = hakmem("top", "--once", str(pid)).stdout
             two = hakmem("top", "--once", "--rows", "39", str(pid)).stdout
             none = hakmem("top", "--rows", "0", str(pid))
-    assert whole.count("50 %") == 40 and "more class" not in whole
+    assert whole.count("67 %") == 40 and "more class" not in whole
     assert two.splitlines()[-1].startswith("and 1 more class: ")
     assert none.returncode == 2 and "1 or more" in none.stderr
 
