@@ -14,6 +14,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.processor import TABLE, name_of
 from pipeline.core.spelling import did_you_mean
 from pipeline.geometry.model import Depth, Which
+from pipeline.judge.model import BUSY
 from pipeline.profile.load import read_as
 
 Words = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -41,6 +42,8 @@ SUBJECTS = {
 _INTELS_FAMILY = 6  # of all that the table knows: "Intel model 207" leaves it out
 _KIND = re.compile(rf"\b(?:{'|'.join(name for *_, name in TABLE)})(?![\w-])")
 _MODEL = re.compile(r"\b(Intel|AMD)\b.*?(?:family (\d+),? )?model (\d+)")
+_CPUS = re.compile(r"\b(\d+) (?:CPUs|cores)\b")
+_LOAD = re.compile(r"\bload ([\d.]+) before and ([\d.]+) after")  # as trial.py writes it
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
@@ -65,6 +68,14 @@ class Result(_Record):
     def kind(self) -> str:
         """The kind of processor that was measured on, such as amd-zen4; "" where none is noted."""
         return kind_in(self.processor)
+
+    @property
+    def busy(self) -> bool:
+        """Whether so much ran beside it that a result of a quiet machine tells more."""
+        cpus, loads = _CPUS.search(self.processor), _LOAD.search(self.figures)
+        if cpus is None or loads is None:
+            return False
+        return max(map(float, loads.groups())) > BUSY * int(cpus[1])
 
 
 class Trial(_Record):
@@ -124,11 +135,16 @@ class Entry:
 
     @property
     def newest(self) -> tuple[Result, ...]:
-        """The newest result of each kind of processor, the newest of all first."""
-        by_kind: dict[str, Result] = {}
+        """The newest result of each kind of processor, that of the newest result first.
+
+        It is the newest of a quiet machine, and behind it one of a busy machine if that is newer.
+        """
+        found: dict[str, dict[bool, Result]] = {}
         for one in reversed(self.content.result):
-            by_kind.setdefault(one.kind, one)
-        return tuple(by_kind.values())
+            of_kind = found.setdefault(one.kind, {})
+            if False not in of_kind:
+                of_kind.setdefault(one.busy, one)
+        return tuple(two[busy] for two in found.values() for busy in (False, True) if busy in two)
 
 
 def kind_in(processor: str) -> str:

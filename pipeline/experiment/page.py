@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, repeat
 from pathlib import Path
 
 from pipeline.core.files import replace_text
@@ -19,6 +18,8 @@ MARK = "<!-- Below: .venv/bin/python -m pipeline.experiment.page -->"
 
 SAME = "the same"
 """Stands in place of what was tried, where another kind of processor says something of it, too."""
+SAME_BUSY = f"{SAME}, on a busy machine"
+"""The same where the machine was so busy that the row above it tells more."""
 
 
 def page_of(tree: Tree) -> Path:
@@ -57,11 +58,12 @@ def _section(heading: str, rows: list[str]) -> Iterator[str]:
 
 
 def _rows(entry: Entry) -> Iterator[str]:
-    """Yield a row for each kind of processor: the figures of one say nothing of another."""
+    """Yield the rows of each kind of processor: the figures of one say nothing of another."""
     link = f"[{_cell(entry.content.title)}](experiments/{entry.subject}/{entry.path.name})"
     if not entry.newest:
         yield f"| {link} | | | not run yet |"
-    for one, what in zip(entry.newest, chain([link], repeat(SAME)), strict=False):
+    for number, one in enumerate(entry.newest):
+        what = link if number == 0 else SAME_BUSY if one.busy else SAME
         yield f"| {what} | {one.kind} | {_cell(one.figures)} | {_cell(one.verdict)} |"
 
 

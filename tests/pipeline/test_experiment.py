@@ -145,6 +145,28 @@ def test_figures_of_another_kind_of_processor_stay_beside(tmp_path: Path) -> Non
     ]
 
 
+def test_a_busy_run_does_not_replace_the_figures_of_a_quiet_machine(tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "half")
+    write_template(path)
+    path.write_text(path.read_text(encoding="utf-8").replace(TITLE, "Half"), encoding="utf-8")
+
+    def ran(load: str, verdict: str) -> tuple[list[str], str]:
+        figures = f"speed +1 %; 20 pairs; load {load} before and 1.0 after"
+        processor = "amd-zen4, AMD EPYC (family 25, model 17), 2 CPUs"
+        result = Result(date="2026-01-02", processor=processor, verdict=verdict, figures=figures)
+        add_result(path, result)
+        entry = load_entry(path)
+        return [one.verdict for one in entry.newest], render(MARK, [entry])
+
+    assert ran("9.0", "busy alone")[0] == ["busy alone"]
+    assert ran("0.5", "quiet")[0] == ["quiet"]
+    ran("9.0", "busy again")
+    said, page = ran("9.0", "busy last")
+    assert said == ["quiet", "busy last"]
+    assert "| the same, on a busy machine | amd-zen4 | speed +1 %; 20 pairs; load 9.0" in page
+    assert ran("4.0", "quiet again")[0] == ["quiet again"]
+
+
 @pytest.mark.parametrize(
     ("processor", "kind"),
     [
