@@ -64,6 +64,7 @@ def install_command(
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
     from pipeline.core.paths import Tree
+    from pipeline.core.preload import preloading
     from pipeline.release.install import Place, carry_out, plan_install
     from pipeline.release.marks import read_marks, require_accepted
     from pipeline.release.prune import remember_place
@@ -96,6 +97,9 @@ def install_command(
         click.echo(STILL_OLD)
     if destdir is None and prefix in CACHED_PREFIXES:
         click.echo("run `ldconfig` as root, so that programs find the library by its name")
+    if destdir is None:
+        library = place.root / "lib" / shared_name(found.variant)
+        click.echo(f"use it:  {preloading(library)} your-program")
 
 
 def _refuse_foreign(version: Version) -> None:

@@ -36,6 +36,7 @@ def test_installed_version_serves_projects_and_goes_without_a_trace(
     prefix = tmp_path / "prefix"
     code, output = install(built, prefix)
     assert code == 0, output
+    assert output.endswith(f"use it:  LD_PRELOAD={prefix}/{LIBRARY} your-program\n")
     version = built.current.resolve()
     shipped = {n for n in names(version) if n.startswith(("lib/", "include/"))}
     records = {"share/hakmem/manifest.json", "share/hakmem/installed.json"}
