@@ -13,7 +13,7 @@ from pipeline.commands.versions import complete_version
 from pipeline.core.variant import shared_name
 
 if TYPE_CHECKING:
-    from pipeline.release.install import Plan
+    from pipeline.release.install import Place, Plan
     from pipeline.release.version import Version
 
 # Here the loader finds a new library only when its cache is made again.
@@ -64,7 +64,6 @@ def install_command(
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
     from pipeline.core.paths import Tree
-    from pipeline.core.preload import preloading
     from pipeline.release.install import Place, carry_out, plan_install
     from pipeline.release.marks import read_marks, require_accepted
     from pipeline.release.prune import remember_place
@@ -95,11 +94,18 @@ def install_command(
     click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}{same}")
     if replaced and destdir is None:
         click.echo(STILL_OLD)
-    if destdir is None and prefix in CACHED_PREFIXES:
-        click.echo("run `ldconfig` as root, so that programs find the library by its name")
     if destdir is None:
-        library = place.root / "lib" / shared_name(found.variant)
-        click.echo(f"use it:  {preloading(library)} your-program")
+        _tell_use(place)
+
+
+def _tell_use(place: Place) -> None:
+    """Say how programs get what was installed."""
+    from pipeline.core.preload import preloading
+
+    if place.prefix in CACHED_PREFIXES:
+        click.echo("run `ldconfig` as root, so that programs find the library by its name")
+    library = place.root / "lib" / shared_name(place.variant)
+    click.echo(f"use it:  {preloading(library)} your-program")
 
 
 def _refuse_foreign(version: Version) -> None:
