@@ -81,9 +81,17 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
     }
 }
 
-/* One that sheds, or run after run of more than the cache holds, gives all of them at once. */
+/* One that gathered blocks of other heaps before, and does so again. */
+static bool gathers(const hak_heap *heap, unsigned cls) {
+    const void *newest = hak_magazine_newest(heap, cls);
+    return heap->bins[cls].depth <= few_of(cls) && newest != NULL &&
+           hak_owner_of(newest) != hak_owner_word(heap, cls);
+}
+
+/* One that sheds, gathers, or gives run after run of more than the cache holds, gives all of them
+ * at once: blocks that go in one go need one chain. */
 static bool gives_all(const hak_heap *heap, unsigned cls) {
-    return hak_mode_sheds(heap, cls) ||
+    return hak_mode_sheds(heap, cls) || gathers(heap, cls) ||
            (heap->crowded && hak_mode_has_spilled(heap, cls) && heap->bins[cls].in_runs);
 }
 

@@ -1,5 +1,6 @@
 /* What a full magazine that gives blocks to other threads keeps: few slots, and no memory of those
- * it had before; and nothing is noted of blocks that wait in the transfer cache. */
+ * it had before. Its blocks go home in one chain. And nothing is noted of blocks that wait in the
+ * transfer cache. */
 #include "bin/transfer.h"
 
 #include "base/classes.h"
@@ -7,13 +8,14 @@
 #include "magazine/magazine.h"
 #include "os/os.h"
 #include "pages/range.h"
+#include "stats/stats.h"
 #include "thread/thread.h"
 
 #include "../support/check.h"
 #include "../support/memory.h"
 #include "../support/threads.h"
 
-enum { SMALL = 16, MEDIUM = 4096, SHARE = 4096, MOST = 1 << 18 };
+enum { SMALL = 16, WHOLE = 1024, MEDIUM = 4096, SHARE = 4096, MOST = 1 << 18 };
 static void *blocks[MOST];
 
 static void take(size_t size, size_t count) {
@@ -71,6 +73,21 @@ static void who_passes_on_keeps_few_slots(hak_heap *heap) {
     CHECK_THAT(left == 0, "%zu bytes of slots", left);
 }
 
+static void *take_whole(void *unused) {
+    take(WHOLE, SHARE);
+    return unused;
+}
+
+/* Each chain is a turn at the owner's seat: two of half as many blocks cost twice as much. */
+static void who_passes_on_sends_one_chain_at_a_time(void) {
+    thread_join(thread_start(take_whole, NULL));
+    const hak_class *of = &hak_classes[hak_class_of(blocks[0])];
+    size_t before = HAK_COUNTED(remote_chains), most = SHARE / (of->depth / HAK_FEW_SHARE) * 3 / 2;
+    give(SHARE);
+    size_t chains = HAK_COUNTED(remote_chains) - before;
+    CHECK_THAT(chains <= most, "%zu chains for %d blocks, at most %zu", chains, SHARE, most);
+}
+
 static void *take_half(void *unused) {
     for (size_t i = 0; i < SHARE; i += 2)
         CHECK((blocks[i] = hak_malloc(MEDIUM)) != NULL);
@@ -97,6 +114,7 @@ int main(void) {
     hak_heap *heap = hak_heap_self();
     CHECK(heap != NULL);
     who_passes_on_keeps_few_slots(heap);
+    who_passes_on_sends_one_chain_at_a_time();
     what_waits_for_others_is_not_given_back(heap);
     CHECK(hak_validate());
     return 0;
