@@ -68,7 +68,7 @@ static entry *find(uintptr_t start, uintptr_t mask) {
     return NULL;
 }
 
-/* At an odd address none begins, though the start of an entry that is marked looks like one. */
+/* No block begins at an odd address, although the marked start of an entry looks like one. */
 static entry *find_block(const void *block) {
     return is_live((uintptr_t)block) ? find((uintptr_t)block, UINTPTR_MAX) : NULL;
 }
@@ -127,7 +127,7 @@ static entry *claim_for(size_t size) {
     return e;
 }
 
-/* The block begins, or (NULL) it did not come. */
+/* Notes the new block; NULL: the system refused it. */
 static void *begin(entry *e, void *block, size_t size) {
     if (block == NULL)
         hak_quota_resize_apart(size, 0);
@@ -143,7 +143,8 @@ static size_t generous(size_t size) {
     return whole_pages(size + size / HAK_SLACK_SHARE);
 }
 
-/* Whether so large a block is dense cannot be told from others: it is left as the system is set. */
+/* No other block tells whether so large a one will be dense: the system's own setting holds for
+ * it. */
 static void *mapped(size_t size, size_t align) {
     void *block = hak_os_map(size, align);
     enum hak_huge_pages mode = (enum hak_huge_pages)hak_policy_now()->huge_pages;
@@ -185,9 +186,9 @@ bool hak_apart_give(void *block) {
     return was_there;
 }
 
-/* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. Until it
- * is shorter it counts as it was: the system may refuse that, and others may have taken the rest.
- */
+/* While a block moves it is not noted: its old place may soon be somebody else's. One that shrinks
+ * counts in full until it has shrunk, as the system may refuse that when others have taken the
+ * rest. */
 static void *remap(entry *e, void *block, size_t size) {
     size_t before = size_of(e), most = size > before ? size : before;
     if (!is_granted(before, most))
@@ -219,7 +220,7 @@ static void *move_out(const hak_slab *run, size_t size) {
     return e != NULL ? begin(e, hak_os_move_out((void *)run->start, length, size), size) : NULL;
 }
 
-/* Those that became too long for a range may use up the mappings that the system allows. */
+/* Blocks that became too long for a range may use up the mappings that the system allows. */
 void *hak_apart_take_over(const hak_slab *run, size_t size) {
     size_t bytes;
     if (HAK_GUARD || hak_apart_count(&bytes) >= MOST_MOVED)

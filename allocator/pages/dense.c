@@ -11,12 +11,12 @@ enum {
     GROUP = 8,           /* segments to a probe at first: 16 MiB */
     BEHIND = 2,          /* segments to the nearest probe, which has had time to fill up */
     HOLES = 8,           /* up to 1/8 of a dense segment may be holes */
-    SHARE = 8,           /* times the pages of a huge block that was a probe */
+    SHARE = 8,           /* a huge block is the probe for so many times its length */
     MOST_BORDERS = 16384 /* between small and huge pages; each is one of the 65,530 mappings that
                           * the system allows by default */
 };
 
-static long borders; /* about: a forked child may find it two off */
+static long borders; /* roughly: a forked child may find it two off */
 
 static bool is_huge(const hak_range *r, size_t index) {
     return r->segments[index].huge;
@@ -72,8 +72,8 @@ static bool deserves(const hak_range *r, size_t index) {
 
 /* ---- huge blocks ---- */
 
-/* The huge block that got small pages last: it is the probe for the next ones, SHARE times as long
- * together. */
+/* The huge block that got small pages last: it is the probe for the next ones, up to SHARE times
+ * its length together. */
 static struct {
     hak_range *range; /* NULL: none yet */
     size_t middle;    /* a segment */
@@ -89,8 +89,8 @@ static void advise_untouched(hak_range *r, size_t from, size_t to) {
     }
 }
 
-/* Whoever fills a huge block fills the next one, too. Only whole segments: nobody else has a part
- * of them. */
+/* A program that fills one huge block fills the next one, too. Only whole segments: others may have
+ * parts of the rest. */
 static void choose_for_huge_block(hak_range *r, size_t first, size_t count) {
     size_t from = hak_round_up(first, HAK_PAGES_PER_SEGMENT) / HAK_PAGES_PER_SEGMENT;
     size_t to = (first + count) / HAK_PAGES_PER_SEGMENT, middle = from + (to - from) / 2;

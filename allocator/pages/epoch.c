@@ -40,7 +40,7 @@ static void set_end_after(uint64_t now) {
     } while (delay != hak_policy_now()->purge_delay_ms);
 }
 
-/* Notes that what was expected is seen to from now on. */
+/* Whether an epoch has to run; it sees to what was expected until now. */
 static bool take_wish(void) {
     return hak_policy_purges() && (atomic_exchange(&expected, false) || hak_dirty_count() != 0 ||
                                    hak_excess_borrowed() != 0);
@@ -58,7 +58,7 @@ void hak_epoch_start(uint64_t now) {
         set_end_after(now);
 }
 
-/* Who ends the epoch meanwhile finds `expected` and begins another one. */
+/* A thread that ends the epoch meanwhile finds `expected` and begins another one. */
 void hak_epoch_hasten(uint64_t milliseconds) {
     hak_epoch_expect_more();
     uint64_t ends = hak_os_now_ms() + milliseconds, seen = atomic_load(&epoch_ends_ms);
@@ -80,7 +80,7 @@ static void begin_epoch(void) {
         set_end_after(hak_os_now_ms());
 }
 
-/* Unless another thread purges. */
+/* Does nothing while another thread purges. */
 static void purge_some(size_t pages) {
     if (pages == 0 || !hak_lock_try(&hak_purge_lock))
         return;
@@ -95,7 +95,7 @@ void hak_purge_expect(void) {
     purge_some(hak_excess_pages());
 }
 
-/* Where epochs have no length, each visit would end one and empty the magazines. */
+/* With a purge delay of 0 each visit would end an epoch and empty the magazines. */
 void hak_purge_expect_sleep(void) {
     if (hak_policy_purges() && hak_policy_now()->purge_delay_ms != 0)
         begin_epoch();

@@ -7,14 +7,13 @@
 #include "pages/segment.h"
 #include "policy/policy.h"
 
-/* Page faults are counted at most once in so long; a thread has some 100 faults in that time. */
+/* Microseconds between two looks at the count of page faults: a thread has some 100 in them. */
 enum { LOOK_US = 50 };
 
 /* ---- pages ---- */
 
-/* Notes that it happens now, and returns whether it did within the last purge delay, too. A program
- * that frees what it asks for again soon keeps the pages: else it would fault all of them in each
- * time. */
+/* Notes an event, and returns whether the last one was within a purge delay. A program that frees
+ * what it asks for again soon keeps the pages: else each time it would fault all of them in. */
 static bool note_turn(_Atomic uint64_t *last_ms) {
     uint64_t now = hak_os_now_ms(), last = atomic_exchange(last_ms, now);
     return last != 0 && now - last <= hak_policy_now()->purge_delay_ms;
@@ -32,9 +31,9 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* Notes a step of a teardown, and returns whether the teardown is rare. It goes on as long as each
- * call finds fewer pages held than the one before. It is rare if a purge delay lies between it and
- * the teardown before, or the start of the process. */
+/* Notes a step of a teardown, and returns whether the teardown is rare: no other went on within a
+ * purge delay before it began, nor did the process begin then. Where more pages are held than at
+ * the last step, another teardown begins. */
 static bool note_teardown(void) {
     static size_t held_before;
     static bool rare;
@@ -114,7 +113,7 @@ static uint64_t faults_since(uint64_t faults) {
     return since > 0 ? (uint64_t)since : 0;
 }
 
-/* The system call costs as much as some page faults, so it is made once in a while. */
+/* The system call costs as much as some page faults: one in LOOK_US at most. */
 void hak_excess_look(void) {
     uint64_t now = hak_os_now_us();
     if (now - atomic_load_explicit(&looked_at_us, memory_order_relaxed) < LOOK_US)
@@ -123,7 +122,7 @@ void hak_excess_look(void) {
     atomic_store_explicit(&faults_seen, hak_os_faults(), memory_order_relaxed);
 }
 
-/* One page fault makes at most so many bytes resident. */
+/* The most that one page fault makes resident. */
 static size_t bytes_per_fault(void) {
     unsigned long mode = hak_policy_now()->huge_pages;
     bool huge = mode == HAK_HUGE_SYSTEM || mode == HAK_HUGE_ALWAYS;
@@ -138,8 +137,8 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* A dense huge block goes to the system at once if no other was freed for a while: a program that
- * read one large file may never call the library again. */
+/* A dense huge block beyond what may wait goes to the system at once if no other was freed within a
+ * purge delay: a program that read one large file may never call the library again. */
 static enum hak_freed note_dense(size_t pages) {
     static _Atomic uint64_t freed_ms;
     bool stays = note_turn(&freed_ms) || pages <= allowed(hak_pages_used());
@@ -163,8 +162,8 @@ static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
     return full;
 }
 
-/* A huge block is dense if its untouched pages are no more than the slack of a block that has
- * grown. */
+/* A huge block is dense if it has no more untouched pages than a grown block has slack, or if its
+ * middle is resident. */
 enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
     hak_excess_look();
     size_t pages = run->pages;

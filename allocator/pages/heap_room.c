@@ -4,9 +4,8 @@
 
 enum {
     YARDS = 64,
-    PLANNED = 4096, /* places in a yard that is planned: 8 GiB of addresses, of which ... */
-    RESERVED = 8,   /* ... none is taken from the system; where they are, the first has so many, */
-                    /* and each further one twice as many as the one before it */
+    PLANNED = 4096, /* places in a planned yard: 8 GiB of addresses, none of them reserved */
+    RESERVED = 8,   /* places in the first reserved yard; each further one has twice as many */
 };
 
 typedef struct yard {

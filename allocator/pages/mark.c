@@ -6,7 +6,7 @@
 #include "pages/range.h"
 #include "pages/segment.h"
 
-/* Blocks of a class begin at least as far apart. */
+/* The coarsest table with a mark for each block of the class. */
 static unsigned table_of(unsigned cls) {
     unsigned table = hak_highest_bit(hak_classes[cls].size) - HAK_MARK_SHIFT(0);
     return table < HAK_MARK_TABLES ? table : HAK_MARK_TABLES - 1;

@@ -5,7 +5,7 @@
 #include "pages/segment.h"
 #include "pages/spare.h"
 
-/* Another thread may have been about to map one. */
+/* Another thread may have been about to map a block. */
 static void count_apart(void) {
     size_t bytes;
     hak_apart_count(&bytes);

@@ -10,7 +10,7 @@
 
 enum {
     SHARE_OF_LIMIT = 4,      /* a reservation takes at most 1/4 of a limited address space */
-    MOST_SEGMENTS = 1 << 28, /* segments in a range: as many as the levels of pages/room.h span */
+    MOST_SEGMENTS = 1 << 28, /* segments in a range; the levels of pages/room.h span more */
 };
 
 /* Segments in a further range: it has room for any block that does not lie apart. */
@@ -65,7 +65,7 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 
 /* ---- adding one ---- */
 
-/* Whether a range may come to these addresses. A pointer is looked up in one range alone. */
+/* Whether another range has these addresses, or may grow into them: a pointer lies in one alone. */
 static bool are_planned(uintptr_t start, size_t size) {
     bool any = false;
     HAK_EACH_RANGE(r) {
@@ -162,8 +162,8 @@ static hak_range *range_with_room(size_t pages) {
     return add_range(least, hak_most(FURTHER, hak_range_pages() / HAK_PAGES_PER_SEGMENT));
 }
 
-/* Address space that is taken ends the range where it is. Segments are mapped as they are handed
- * out: some hundred page faults in each cost more than the call. */
+/* A range ends where somebody else's mapping lies. Segments are mapped as they are handed out: the
+ * page faults in each, some hundred, cost more than the call. */
 static bool make_ready(hak_range *r, size_t end) {
     enum hak_commit done = hak_tables_grow(r, end);
     if (done == HAK_COMMITTED)
@@ -176,7 +176,7 @@ static bool make_ready(hak_range *r, size_t end) {
 static void hand_out(hak_range *r, size_t end) {
     size_t from = r->segments_fresh;
     if (from == end)
-        return; /* another range than the one that was asked for has room already */
+        return; /* another range than the one asked for, and that has room already */
     for (size_t i = from; i < end; i++)
         r->segments[i].range = r;
     r->segments_fresh = end;

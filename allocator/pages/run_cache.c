@@ -13,7 +13,7 @@ static bool keeps_runs(const hak_heap *heap) {
            atomic_load_explicit(&heap->seat->state, memory_order_relaxed) == HAK_HEAP_ACTIVE;
 }
 
-/* Those above move down by so many places: meanwhile one of them may be seen in two. */
+/* Moves the runs above down. Meanwhile a forked child may find one of them in two places. */
 static void close_gap(hak_heap *heap, uint32_t at, uint32_t count, uint32_t pages) {
     for (; at + count <= heap->cache.count; at++)
         heap->cache.runs[at] = heap->cache.runs[at + count];
@@ -93,7 +93,7 @@ static bool borrow(hak_heap *heap, size_t pages) {
     return true;
 }
 
-/* The older half goes. A thread that frees many runs in a row so takes the lock for few of them. */
+/* The older half goes, so a thread that frees many runs in a row seldom takes the lock. */
 static void make_room(hak_heap *heap, uint32_t wanted) {
     uint32_t all = heap->cache.most - heap->cache.room, left = all, count = 0;
     if (all + wanted <= HAK_CACHED_PAGES)

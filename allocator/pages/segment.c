@@ -129,7 +129,7 @@ void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
     give(r, first, count, zeroed);
 }
 
-/* Before they count as used, and after: a forked child may find this half done. */
+/* Before the pages count as used, and after: a forked child may find it half done. */
 static void turn_leaving(hak_range *r, size_t first, size_t count) {
     atomic_signal_fence(memory_order_seq_cst);
     HAK_EACH_SEGMENT(i, first, count)
@@ -182,7 +182,7 @@ void hak_pages_age(hak_range *r, size_t first, size_t count) {
 
 /* ---- after fork ---- */
 
-/* Whether the system was quick enough with pages that were leaving nobody knows: they are dirty. */
+/* Nobody knows whether pages that were leaving have left, so they count as dirty. */
 static void mend(hak_range *r, hak_segment *s) {
     s->range = r;
     s->used &= ~s->leaving;

@@ -51,7 +51,7 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
     return run;
 }
 
-/* The system gets what it holds. The lock is free meanwhile. */
+/* Gives the memory of the run to the system, and lends the lock meanwhile. */
 static void clear(spare *s) {
     const hak_slab *run = s->run;
     if (s->zeroed)
@@ -143,7 +143,7 @@ void hak_spare_give(hak_slab *run, bool zeroed, uint64_t faults) {
         hak_spare_purge();
 }
 
-/* Those that the system does not take at once leave, too. */
+/* Runs whose memory the system does not take at once leave, too. */
 static bool clear_all(bool all_leave) {
     bool any = false;
     note_empty(hak_excess_faults());
