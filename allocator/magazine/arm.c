@@ -24,7 +24,7 @@ void hak_arm_class(hak_heap *heap, unsigned cls) {
         heap->hand[cls] = 0;
 }
 
-/* Those steps of a table that end with a size above `above`, up to `last`. */
+/* Makes the steps of a table for sizes above `above`, up to `last`, lead to class `to`. */
 static void lead_steps(uint8_t *table, size_t above, size_t last, size_t step, unsigned to) {
     size_t first = above / step + 1;
     memset(table + first, (int)to, last / step - first + 1);

@@ -56,8 +56,8 @@ static void lay_out(hak_heap *heap, unsigned cls, void **place, unsigned depth) 
     set_depth(heap, cls, depth);
 }
 
-/* Hardly a program wants cold blocks. Those magazines have no slots until then, but the empty one
- * of HAK_CLASS_NONE. */
+/* Few programs want cold blocks. Until the first one comes those magazines share the empty slots of
+ * HAK_CLASS_NONE. */
 void hak_magazines_lay_out(hak_heap *heap) {
     void **place = heap->slots;
     for (unsigned cls = 0; cls < HAK_FIRST_COLD; cls++) {
@@ -84,7 +84,7 @@ void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
     set_depth(heap, cls, depth);
 }
 
-/* The slots beyond the usual depth were touched, perhaps. */
+/* Slots beyond the usual depth may have been touched: their memory goes back. */
 void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
     unsigned usual = hak_classes[cls].depth;
     if (heap->bins[cls].depth <= usual)
@@ -97,7 +97,7 @@ void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
 
 /* ---- as deep as it pays ---- */
 
-/* Bytes of blocks that the deep magazines of all classes but one may hold. */
+/* Bytes that the deep magazines of all classes but one may hold. */
 static size_t deep_bytes_beside(const hak_heap *heap, unsigned but) {
     size_t bytes = 0;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)

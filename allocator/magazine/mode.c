@@ -41,7 +41,7 @@ void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
         hak_lead_malloc_back(heap, cls);
 }
 
-/* Counted over a whole magazine at most. */
+/* What malloc still owes: a usual magazine at most. */
 static void add_to_balance(hak_bin *bin, unsigned cls, size_t blocks) {
     size_t most = hak_classes[cls].depth;
     size_t left = bin->shed_left + blocks - (blocks + BALANCE_SHARE - 1) / BALANCE_SHARE;

@@ -15,7 +15,7 @@
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
  * its end. So a few heaps keep ready what the next threads would take first. */
 static size_t blocks_to_keep(unsigned cls) {
-    size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
+    size_t usual = hak_classes[cls].depth; /* that of the next thread's magazine */
     if (hak_classes[cls].size > HAK_SMALL_MAX)
         return 0;
     return usual < HAK_FIRST_BATCH ? usual : HAK_FIRST_BATCH;
@@ -34,13 +34,13 @@ static bool is_quiet(uint64_t now, uint64_t delay) {
     return now > hak_heap_obtained_ms() + delay;
 }
 
-/* Threads end although some began lately. That is rare, and heaps go back, unless threads also
- * ended within the last purge delay or the process is that young: a program that starts and ends
- * threads in turn wants their heaps again. All ends since the last thread began count as one
- * teardown; its first end decides. Each end reads the time of the last one before it notes its
- * own. So several at once find the same. */
+/* Threads end although some began lately. Then heaps go back if the teardown is rare: no thread
+ * ended, nor did the process begin, within a purge delay before it. A program that starts and ends
+ * threads in turn wants their heaps again. All ends since the last thread began are one teardown,
+ * and the first one decides. Each end reads the time of the last one before it notes its own, so
+ * several at once find the same. */
 static bool note_end(uint64_t now, uint64_t delay) {
-    static _Atomic uint64_t ended_ms, teardown; /* when it began, shifted; bit 0: it is rare */
+    static _Atomic uint64_t ended_ms, teardown; /* when a thread last began, times 2; bit 0: rare */
     uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);
     uint64_t began = hak_heap_obtained_ms();
     if (last == 0)
@@ -81,8 +81,8 @@ static bool has_ended(const hak_seat *seat) {
 }
 
 /* Nobody else comes to the heap while the lock is held. What its owner was in the middle of is
- * never finished: such a heap is left as it is, but for what it had cached, which says so by
- * itself. */
+ * never finished: such a heap is left as it is, but for its run cache, where the kind of each run
+ * shows that it is there. */
 static bool take_over(hak_seat *seat) {
     hak_heap *heap = seat->heap;
     if (!has_ended(seat))

@@ -11,7 +11,7 @@
 enum { NONE, RUNNING, RESTING };
 static _Atomic uint32_t state;
 static _Atomic bool first_lives;
-static _Atomic uint32_t hurried; /* how often somebody said so */
+static _Atomic uint32_t hurried; /* calls of hak_background_hurry */
 
 static bool is_wanted(void) {
     return HAK_UNLIKELY(hak_policy_now()->purge_thread != 0);
@@ -50,8 +50,8 @@ static uint32_t when_idle(void) {
     return atomic_load(&first_lives) && is_wanted() ? RESTING : NONE;
 }
 
-/* It says that it rests, or is gone, and then looks once more at what would call for it. Whoever
- * sets that looks at the state afterwards: one of the two sees the other. */
+/* The thread says that it rests, or is gone, and then looks once more for work. Whoever brings work
+ * looks at the state afterwards: one of the two sees the other. */
 bool hak_background_rest(void) {
     uint32_t idle = when_idle();
     atomic_store(&state, idle);
@@ -67,7 +67,7 @@ bool hak_background_rest(void) {
 
 static uint64_t (*purge_due)(void);
 
-/* When nothing waits it stays for a moment, and looks again. */
+/* When nothing waits the thread stays for a moment, and looks again. */
 static void purge_while_pending(void) {
     for (bool rested = false; !rested || hak_purge_is_pending();) {
         uint32_t seen = atomic_load(&hurried);

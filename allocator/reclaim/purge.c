@@ -37,7 +37,7 @@ void hak_purge_follow(void) {
     hak_background_hurry();
 }
 
-/* A signal handler: it may have interrupted anything, touches a few words and wakes a thread. */
+/* A signal handler may have interrupted anything: it only sets a few words and wakes a thread. */
 static void ask(int signal) {
     (void)signal;
     atomic_store(&asked, true);
@@ -60,8 +60,8 @@ static HAK_COLD void read_again(void) {
 /* Whoever comes after an hour waits no longer than for so many steps (pages/dirty.h). */
 enum { MOST_STEPS = 8 };
 
-/* Who comes rarely does more, a step for each moment; a heap that was never here has not been away.
- */
+/* A thread that comes rarely does more: a step for each moment it was away. One that never was here
+ * was not away. */
 static size_t steps_for(const hak_heap *heap, uint64_t now) {
     uint64_t seen = hak_seen_at_ms(heap), pause = seen != 0 ? now - seen : 0;
     uint64_t steps = 1 + pause / HAK_MOMENT_MS;
@@ -90,8 +90,8 @@ static bool trim_idle_heaps(size_t steps) {
     return !step.goes_on;
 }
 
-/* False: it has to go on. Epochs may be short, so threads that were away for a moment are left
- * alone until a later one. */
+/* False: it has to go on. Epochs may be short, so a round of visits begins once in a moment at
+ * most. */
 static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     static uint64_t next_ms;
     static bool goes_on;
@@ -168,7 +168,7 @@ size_t hak_purge_all(hak_heap *own) {
     return bytes;
 }
 
-/* At most one step of the same trim in a tick of the clock: others have something to do, too. */
+/* At most one step of a trim in each tick of the clock: the thread has its own work to do. */
 static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
     uint32_t epoch = hak_epoch_number();
     bool goes_on = heap->trim.cls != 0;
@@ -181,9 +181,9 @@ static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
 }
 
 /* A slab took new memory, although blocks may wait for threads that sleep. They come home now, so
- * that the next slabs find room. When none is left this is done once more in each tick of the clock
- * at most: within one no owner is seen to have fallen asleep. Above a limit the thread also gives
- * back what it keeps of other classes. */
+ * that the next slabs find room. When none is left the next try is in the next tick of the clock:
+ * before that no owner is seen to have fallen asleep. Above a limit the thread also gives back what
+ * it keeps of other classes. */
 static HAK_DOOR void make_up_for_growth(hak_heap *heap, uint64_t now) {
     static _Atomic uint64_t done_ms;
     heap->grew = false;
@@ -203,8 +203,8 @@ static bool is_behind(const hak_heap *heap) {
            (hak_policy_now()->purge_thread != 0 && hak_trim_epoch(heap) != hak_epoch_number());
 }
 
-/* A thread may sleep with what it has just taken or freed, and then nothing would say that it lies
- * there. With one thread the magazines are what the program works with. */
+/* A thread may fall asleep with what it has just taken or freed, so its visit begins an epoch. Not
+ * the first thread's: a program with one thread works with its magazines. */
 void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (!hak_seat_is_oldest(heap->seat))
         hak_purge_expect_sleep();
@@ -234,7 +234,7 @@ uint64_t hak_purge_due(void) {
     return ends > now ? ends - now : ends != 0;
 }
 
-/* What the lock guards is how far the purge has come: the next one begins anew. */
+/* The lock guards only how far the purge has come: the next one begins anew. */
 void hak_purge_after_fork_in_child(void) {
     hak_lock_inherit(&hak_purge_lock);
     hak_background_after_fork_in_child();

@@ -13,8 +13,8 @@ static hak_robbed robbed; /* under hak_reclaim_lock */
 
 /* ---- heaps that a reclaimer has for itself ---- */
 
-/* A round of visits to heaps: which it wants. For those that want only some: when it is, how long
- * the owner is away by then, and the epoch that begins when all are done. */
+/* A round of visits to the heaps that `wants` chooses. It may ask for the time, for how long the
+ * owner must have been away, and for the epoch that begins when all are visited. */
 typedef struct round {
     bool (*wants)(const hak_seat *seat, const struct round *r);
     uint64_t now_ms, away_ms;
@@ -39,7 +39,7 @@ static bool has_something(const hak_seat *seat, const round *r) {
     return !is_settled(seat->heap) || hak_seat_has_mail(seat);
 }
 
-/* This round has not been there yet. What heaps behind it leave there later waits for the next
+/* This round has not been there yet. What later visits of it send there waits for the next
  * round. */
 static bool has_to_be_trimmed(const hak_seat *seat, const round *r) {
     bool was_there = is_settled(seat->heap) && hak_trim_epoch(seat->heap) == r->epoch;
@@ -61,8 +61,8 @@ static void add(hak_heap *heap) {
     robbed.heaps[robbed.count++] = heap;
 }
 
-/* Those that are busy, and all where there is no barrier, stay their owners'. False: there is none.
- */
+/* Drops the heaps whose owners are busy. False: the system refuses the barrier, so all are
+ * dropped. */
 static bool keep(void) {
     bool all_stay = !hak_os_barrier();
     size_t count = robbed.count;
@@ -91,8 +91,7 @@ static hak_seat *rob(hak_seat *seat, size_t most, const round *r) {
     return robbed.count == 0 || keep() ? seat : NULL;
 }
 
-/* Gives the heap back to its owner. Until that one comes by it stays `settled`: nothing was left to
- * do. */
+/* Gives the heap back to its owner. `settled`, until the owner comes by: nothing was left to do. */
 static void release(hak_heap *heap, bool settled) {
     unsigned holes = claim_of(heap) & HAK_CLAIM_HOLES, what = settled ? HAK_CLAIM_SETTLED : 0;
     heap->robbed = false;
@@ -127,7 +126,7 @@ bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
 
 static const round everywhere = {.wants = has_something};
 
-/* What lies in the magazines of one may be another's: so all magazines come first. */
+/* The magazines of one heap may hold blocks of another, so all magazines are emptied first. */
 static void empty_all(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);

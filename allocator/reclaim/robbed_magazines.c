@@ -81,7 +81,7 @@ static void exchange(part *p) {
         values[p->at + i] = __atomic_exchange_n(&p->from[i], NULL, __ATOMIC_ACQ_REL);
 }
 
-/* Behind the slots that can be taken: the newest block stays where its owner may pop it. */
+/* The end of the slots that can be taken: the newest block stays where its owner may pop it. */
 static void **end_of(hak_heap *heap, unsigned cls) {
     void **top = __atomic_load_n(&heap->top[cls], __ATOMIC_ACQUIRE);
     if (HAK_HAND)

@@ -14,7 +14,7 @@ static void flush(hak_heap *heap, unsigned cls) {
         hak_arm_class(heap, cls);
 }
 
-/* One that was used and holds as many blocks as before by chance costs a refill. */
+/* A magazine that was used, and by chance holds as many blocks as before, costs a refill. */
 static void look_at(hak_heap *heap, unsigned cls) {
     size_t count = hak_magazine_count(heap, cls);
     if (count == heap->bins[cls].stood_at) {
