@@ -54,7 +54,7 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     return n;
 }
 
-enum { SOME = 64 }; /* blocks that are given back at once */
+enum { SOME = 64 }; /* blocks that are given back together */
 
 /* What came home, class after class: most chains of a drain are of one. */
 typedef struct arrivals {
@@ -69,8 +69,8 @@ static void give_rest(hak_heap *heap, arrivals *came) {
     came->count = 0;
 }
 
-/* A block that does not simply go into the magazine: that has no room, or the block's slab has
- * another owner by now, or it is none at all. */
+/* For a block that does not go into the magazine: this is full, or the slab has another owner by
+ * now, or it is no block of ours at all. */
 static inline void add_rest(hak_heap *heap, arrivals *came, void *block) {
     if (came->count == SOME)
         give_rest(heap, came);

@@ -20,7 +20,8 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     }
 }
 
-/* A share of the magazine, but no less than the first batch, if that is half of it at most. */
+/* A share of the magazine, but at least the first batch or half of the magazine, whichever is
+ * less. */
 static unsigned most_at_once(unsigned depth) {
     unsigned share = depth / HAK_BATCH_SHARE, least = (depth + 1) / 2;
     least = least < HAK_FIRST_BATCH ? least : HAK_FIRST_BATCH;
@@ -131,7 +132,8 @@ static void *take_coarser(hak_heap *heap, unsigned cls) {
     return block;
 }
 
-/* A class that sheds takes a new slab although its magazine has blocks: theirs run empty. */
+/* A class that sheds takes from slabs, even new ones, before its magazine: the slabs of the blocks
+ * there run empty. */
 static void *take_from_oldest(hak_heap *heap, unsigned cls) {
     void *block = NULL;
     if (heap->bins[cls].partial == NULL)

@@ -21,7 +21,8 @@ static HAK_DOOR size_t give_elsewhere(hak_heap *heap, unsigned cls, void *const 
     return given;
 }
 
-/* One block of this heap outside the first range, or all those of others that come first. */
+/* One block of this heap that lies outside the first range, or all leading blocks of other
+ * heaps. */
 static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t count,
                        hak_chains *chains, size_t *remote) {
     size_t given = give_elsewhere(heap, cls, blocks, count, chains);

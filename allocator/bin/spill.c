@@ -17,8 +17,8 @@ enum { TO_ROOM = 2 };
 
 /* ---- depth ---- */
 
-/* How many blocks a magazine keeps when those that pass through it belong to other heaps. It keeps
- * few, because their owners would miss more than fill some cache lines. */
+/* How many blocks a magazine keeps when those that pass through it belong to other heaps: few, as
+ * their owners make new ones while they lie here. */
 static unsigned few_of(unsigned cls) {
     return (hak_classes[cls].depth + HAK_FEW_SHARE - 1u) / HAK_FEW_SHARE;
 }
@@ -66,8 +66,7 @@ static void flush_and_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
 }
 
 /* A thread that frees what others allocate hardly needs a magazine: that only gathers blocks for
- * the way home. One that sheds hands nothing out, and needs little depth: a step less than usual.
- */
+ * the way home. One that sheds hands nothing out: it gets a step less than the usual depth. */
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.remote > blocks / 2) {
         hak_mode_note(heap, cls, HAK_BEGAN_ANEW);

@@ -31,7 +31,8 @@ static bool is_of_another_thread(const hak_seat *seat, const hak_heap *own,
            (state == HAK_HEAP_ACTIVE && seat->heap != own && seat->heap != borrowed);
 }
 
-/* Its owner may have been in the middle of anything, but what it had cached says so by itself. */
+/* Its owner may have been in the middle of anything. But the kind of each cached run says that it
+ * is one. */
 static void freeze(hak_seat *seat) {
     if (hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_locks_held == 0)
         hak_run_cache_inherit(seat->heap);

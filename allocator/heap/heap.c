@@ -109,7 +109,7 @@ hak_heap *hak_heap_obtain(void) {
     return seat->heap;
 }
 
-/* True when it would not be missed: its next thread can begin with a new one. */
+/* True when nobody would miss the heap: its next thread can begin with a new one. */
 static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
     while (cls < HAK_CLASSES && heap->bins[cls].partial == NULL)
@@ -117,7 +117,7 @@ static bool has_nothing(const hak_heap *heap) {
     return cls == HAK_CLASSES && !hak_seat_has_mail(heap->seat) && hak_magazines_are_empty(heap);
 }
 
-/* What it has counted in a research build stays. */
+/* In a research build what the heap has counted stays. */
 static void leave(hak_seat *seat, bool memory_goes) {
     if (HAK_RESEARCH && memory_goes)
         hak_tallies_keep(seat->heap->tallies);

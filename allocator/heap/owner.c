@@ -25,7 +25,7 @@ static void close_holes(hak_heap *heap, unsigned cls) {
     hak_magazine_set_top(heap, cls, to);
 }
 
-/* In a child of fork, which is mended first. */
+/* Whether fork left this heap behind; a child is mended first. */
 static bool is_lost(const hak_heap *heap) {
     if (HAK_UNLIKELY(hak_forks))
         hak_fork_look();

@@ -52,7 +52,7 @@ static void note_stock(const hak_heap *heap, uint32_t by) {
             atomic_fetch_add_explicit(&stocked[cls], by, memory_order_relaxed);
 }
 
-/* Under the lock. False: it is not idle. */
+/* Under the lock. False: it is neither idle nor bare. */
 static bool begin_visit(hak_seat *seat, bool *is_bare) {
     enum hak_heap_state state = hak_seat_state(seat);
     *is_bare = state == HAK_HEAP_BARE;
@@ -91,8 +91,9 @@ size_t hak_seat_idle_count(void) {
 
 /* ---- slabs of idle heaps ---- */
 
-/* Under the lock whoever visits the heap next sees that the slab has another owner. Meanwhile the
- * seat counts as visited: a forked child must not believe what it finds in the heap. */
+/* Under the lock, so that whoever visits the heap next sees that the slab has another owner.
+ * Meanwhile the seat counts as visited: a forked child must not believe what it finds in the
+ * heap. */
 static hak_slab *take_slab(const hak_heap *heap, hak_seat *from, unsigned cls) {
     hak_slab *slab = from->heap->bins[cls].partial;
     if (slab == NULL)
@@ -125,7 +126,7 @@ hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls) {
 
 /* ---- after fork ---- */
 
-/* Each seat says by itself where it belongs: it says so last, or before its heap is touched. */
+/* The state of each seat says where it belongs: it is set last, or before the heap is touched. */
 static void list_again(void) {
     idle = bare = adopt_next = NULL;
     size_t count = 0;
@@ -138,7 +139,7 @@ static void list_again(void) {
     atomic_store_explicit(&idle_count, count, memory_order_relaxed);
 }
 
-/* Where nobody held the lock, either, somebody may have been about to count. */
+/* Also where nobody held the lock: heaps are counted without it. */
 static void count_stock(void) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         atomic_store_explicit(&stocked[cls], 0, memory_order_relaxed);

@@ -5,7 +5,7 @@
 #include "pages/range.h"
 #include "stats/stats.h"
 
-/* One addition for a chain, and one where it comes home. */
+/* Blocks on their way. One addition as a chain leaves, one as it comes home. */
 static _Atomic size_t away[HAK_CLASSES];
 
 size_t hak_chain_blocks_away(unsigned cls) {
@@ -34,7 +34,7 @@ static inline bool is_on_page(const void *block, uintptr_t page) {
     return (uintptr_t)block - page < HAK_PAGE_SIZE;
 }
 
-/* 0 behind the last address. */
+/* A 0 ends addresses that do not fill the carrier. */
 static void close_carrier(const struct hak_chain *chain) {
     if (chain->next != chain->end)
         hak_link_write(chain->next, NULL, chain->key);
@@ -61,7 +61,7 @@ void hak_chains_send(hak_chains *chains) {
             send(&chains->open[i]);
 }
 
-/* Sends what another owner has in its place. */
+/* A chain of another owner in this place is sent first. */
 static void begin_chain(struct hak_chain *chain, uintptr_t owner, hak_link *carrier) {
     if (chain->owner != 0)
         send(chain);
@@ -84,8 +84,8 @@ void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
     chain->end = carrier + hak_words_in(hak_class_of_owner(owner));
 }
 
-/* Writes blocks into `words` as long as their pages have this owner; returns how many. The block
- * before the first one has. */
+/* Writes blocks into `words` as long as their pages have this owner; returns how many. blocks[-1]
+ * has it. */
 static inline size_t write_run(hak_link *words, uintptr_t key, uintptr_t owner, void *const *blocks,
                                size_t most) {
     const hak_owners owners = hak_owners_now();

@@ -78,7 +78,7 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     hak_slab_link(heap, slab);
     if (zeroed) {
         heap->grew = true;
-        hak_run_cache_empty(heap, false); /* for the next one */
+        hak_run_cache_empty(heap, false); /* its runs may make the next slab */
         hak_purge_for_growth();
     }
     return slab;

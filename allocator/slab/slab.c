@@ -66,7 +66,7 @@ void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
 
 /* ---- after fork ---- */
 
-/* Counts the free blocks of a slab, and says so where a word has some. */
+/* Counts the free blocks of a slab, and makes its summary anew. */
 static unsigned recount(hak_slab *slab) {
     unsigned free_blocks = 0;
     slab->summary = 0;
@@ -81,9 +81,8 @@ static unsigned recount(hak_slab *slab) {
 }
 
 /* After a fork `carved` and each word of the bitmap are old or new. Either way no block in use
- * looks free. Before it was handed out its bit was cleared or `carved` raised, and the thread that
- * forked knew of that if it knew of the block. So the rest is counted again. Blocks that lay in
- * caches stay in use. */
+ * looks free: its bit was cleared, or `carved` raised, before the thread that forked could know of
+ * it. So the rest is counted again. Blocks that lay in caches stay in use. */
 void hak_slab_take_over(hak_heap *heap, hak_slab *slab) {
     slab->used = (uint16_t)(slab->carved - recount(slab));
     slab->pulse = HAK_PULSE_LIVELY;
