@@ -10,8 +10,8 @@
 typedef void (*new_handler)(void);
 typedef void (*function)(void);
 
-/* A program that is linked statically as a whole has no dynamic linker, and need not get one for
- * our sake: what it has of the C++ runtime the linker has put in here. */
+/* A fully static program has no dynamic linker, and need not get one for our sake. If it has a C++
+ * runtime, the linker has put these two in here. */
 #pragma weak dlsym
 #pragma weak dlopen
 extern new_handler linked_get_new_handler(void) __asm__("_ZSt15get_new_handlerv")
@@ -23,8 +23,8 @@ static function find(void *where, const char *name) {
     return dlsym != NULL ? (function)dlsym(where, name) : NULL;
 }
 
-/* A function of the C++ runtime, also where the program that uses it was loaded privately, as
- * interpreters load their extensions. */
+/* A function of the C++ runtime, also where that was loaded privately (RTLD_LOCAL), as with an
+ * interpreter's extensions. */
 static function find_in_runtime(const char *name) {
     static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
     function found = find(RTLD_DEFAULT, name);
@@ -107,8 +107,8 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
 
 /* A program may replace some forms alone. The rest then stands on these, as C++'s standard has it
  * ([new.delete]): a block of the program's operator new must not come to our operator delete, nor
- * one of ours to the program's. There those of arrays stand on those of single objects, too; here
- * they are a family of their own, as sound and without a detour. */
+ * one of ours to the program's. In the standard those of arrays stand on those of single objects,
+ * too; here they are a family of their own, as sound and without a detour. */
 
 /* new_plain is the one that counts, the program's if it has one, and own_new_plain is ours. */
 #define BASE(own, id, mangled, parameters, alignment, family)                                      \
@@ -128,8 +128,8 @@ static inline void release(void *block, size_t size, size_t alignment, enum hak_
     hak_free_as(block, &(hak_free_call){"operator delete", size, alignment, family});
 }
 
-/* No other names of hak_free: where the program has its own, BOLT would look for that under the
- * name of another one with the same address. */
+/* Not aliases of hak_free: where the program replaces one, BOLT would take it for another name with
+ * the same address. */
 HAK_CXX_OPERATOR(void, delete_plain, "_ZdlPv", (void *block),
                  release(block, SIZE_MAX, 1, HAK_FROM_NEW))
 HAK_CXX_OPERATOR(void, delete_array_plain, "_ZdaPv", (void *block),
@@ -142,8 +142,8 @@ HAK_CXX_OPERATOR(void, delete_array_aligned, "_ZdaPvSt11align_val_t",
 
 /* ---- those that stand on them, each twice: for one object, and for an array ---- */
 
-/* Where the program has a form of its own. Linked statically as a whole it has no runtime to find:
- * then it gets what the throwing form does. */
+/* Where the program has a throwing form of its own. A fully static one has no runtime to find, and
+ * gets what that form does. */
 static HAK_DOOR void *nothrow_on(function other, const char *name, size_t size, size_t alignment,
                                  const void *tag) {
     function runtime = find(RTLD_NEXT, name);
@@ -167,7 +167,7 @@ NOTHROW(aligned, "St11align_val_tRKSt9nothrow_t", (size_t size, size_t alignment
         alignment)
 
 /* Whoever replaces a form of delete replaces that of new. The guard looks at what this form says.
- * The pointer is of the GOT: BOLT makes a call by way of the PLT one of our own form. */
+ * The pointer comes from the GOT: BOLT would bind a call through the PLT to our own form. */
 #define ONE_DELETE(on, form, mangled, parameters, arguments, size, alignment, family)              \
     HAK_CXX_OPERATOR(                                                                              \
         void, delete_##on##_##form, mangled, parameters,                                           \

@@ -17,7 +17,7 @@ typedef unsigned char heat;
  */
 enum { HAK_FIRST_HOT = 128 };
 
-/* NULL: the block is not cold, or is to be had without a hint alone. */
+/* NULL: the block is not cold, or only the form without a hint can serve it. */
 static void *take_cold(size_t size, size_t alignment, heat hint) {
     if (!HAK_HINTS || hint >= HAK_FIRST_HOT)
         return NULL;

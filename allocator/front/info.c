@@ -135,8 +135,8 @@ static HAK_USED void (*const whole_family)(void *) = hak_free;
 
 /* ---- start and end of the process ---- */
 
-/* Threads would meet at their first calls, perhaps with a lock of libc's in their hands: what asks
- * libc for something is done here. A heap is not made before somebody allocates. */
+/* What asks libc for something is done here: at their first calls threads could wait for each
+ * other, perhaps with a lock of libc's held. No heap is made before somebody allocates. */
 static HAK_AT_LOAD void start_at_load(void) {
     hak_policy_start(environ); /* glibc would hand it over, musl does not */
     hak_thread_start_process();

@@ -1,6 +1,6 @@
-/* Every block is followed, so that what hangs from one that no profile knows is found. Only samples
- * are told: of these it is known who asked for them. A block that is free in a magazine counts as
- * one in use; what lies there of its last user may hold a leak, and never makes one. */
+/* Every block is followed: what hangs from a block outside of the profile is no leak. Only samples
+ * are told, for only of these it is known who asked for them. A block that is free in a magazine
+ * counts as in use; what its last user left there may hide a leak, and never makes one. */
 #include "base/classes.h"
 #include "base/fatal.h"
 #include "front/profile.h"

@@ -23,7 +23,7 @@
 #include "thread/thread.h"
 #include "trap/trap.h"
 
-/* The tables have no class of a size that malloc is armed for. */
+/* Where malloc is led away the tables have no class for the size. */
 static unsigned class_for(const hak_heap *heap, size_t size) {
     unsigned cls = size <= HAK_SMALL_MAX
                        ? heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT]
@@ -36,15 +36,15 @@ static void *take(hak_heap *heap, unsigned cls) {
     return hak_bin_take(heap, cls);
 }
 
-/* The system refuses more. Blocks in magazines may keep slabs of other classes, and heaps without a
- * thread empty ones, that this class can have. */
+/* The system refuses more. This class can have slabs that only blocks in magazines keep, and empty
+ * ones of heaps without a thread. */
 static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
     hak_purge_all(heap);
     void *block = take(heap, cls);
     return block != NULL ? block : hak_quota_refuse(hak_classes[cls].size);
 }
 
-/* Who finds no cold block asks for another one. */
+/* Without a cold block the caller asks for another one. */
 static void *allocate(hak_heap *heap, unsigned cls) {
     HAK_TALLY(heap, cls, fallback);
     void *block = take(heap, cls);
@@ -79,7 +79,7 @@ static inline void *refill(hak_heap *heap, unsigned cls) {
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
     if (hak_background_start(hak_purge_due))
-        hak_owner_enters(heap); /* it has been left */
+        hak_owner_enters(heap); /* pthread_create allocates, and has left it */
     return block;
 }
 
@@ -162,7 +162,7 @@ static inline void *refill_anyhow(hak_heap *heap, size_t size) {
     return refill_by_owner(heap, size);
 }
 
-/* The first of a thread. */
+/* A thread's first malloc. */
 static HAK_COLD void *refill_first(size_t size) {
     hak_heap *heap = hak_heap_self();
     if (HAK_HARDENED && heap == NULL && hak_canary_bytes() != 0)
@@ -177,7 +177,7 @@ void *hak_refill(size_t size) {
     return refill_anyhow(heap, size);
 }
 
-/* What is counted must see each malloc, and a canary wants room. */
+/* A heap that counts must see each malloc, and a canary wants room. */
 void *hak_refill_cold(unsigned cls) {
     hak_heap *heap = hak_heap_self();
     if (heap == NULL || hak_sampling_changed(heap) || heap->sampled.counted)

@@ -1,4 +1,4 @@
-/* Functions that are others of the family, with other arguments: the same in all variants. */
+/* Functions that call others of the family with other arguments, alike in all variants. */
 #include "base/bits.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"

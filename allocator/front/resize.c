@@ -35,7 +35,7 @@ HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
 static void *copy_to_new(void *block, size_t size, size_t old_size) {
     void *copy = hak_malloc(size);
     if (HAK_UNLIKELY(copy == NULL))
-        return size <= old_size ? block : NULL; /* programs rely on it that shrinking works */
+        return size <= old_size ? block : NULL; /* programs rely on shrinking to work */
     memcpy(copy, block, old_size < size ? old_size : size);
     hak_free(block);
     return copy;
@@ -94,7 +94,7 @@ static HAK_DOOR void *resize_large(void *block, size_t size) {
     return copy_to_new(block, size, old_size);
 }
 
-/* The class of the block was looked for in the first range alone. */
+/* The caller has looked for the block's class in the first range alone. */
 static HAK_DOOR void *resize_odd(void *block, size_t size) {
     if (block == NULL)
         return hak_malloc(size);

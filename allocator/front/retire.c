@@ -69,8 +69,8 @@ HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
 }
 
-/* At the thread's home; else in the first range, the home of the thread that asked first. Blocks
- * that this one made for others stay in their caches, as the first blocks of servers do. */
+/* At the thread's home, else in the first range, the home of the thread that asked first. What that
+ * one made for others, as in servers, stays in their caches. */
 HAK_INLINE hak_slab *large_run_of(const hak_heap *heap, const void *block) {
     hak_slab *run = large_run(heap->large_range, block);
     return run != NULL ? run : large_run(&hak_ranges[0], block);

@@ -36,7 +36,7 @@ void hak_strict_begin(void) {
         lead_malloc_away();
 }
 
-/* A pointer that is none ends the program. */
+/* A pointer to no block ends the program. */
 static size_t size_to_zero(const void *block) {
     unsigned cls = hak_class_of(block);
     if (cls == HAK_CLASS_NONE)

@@ -7,7 +7,7 @@ static size_t free_blocks(const hak_class_figures *c) {
     return c->carved - hak_live_blocks(c);
 }
 
-/* As glibc's, of what is free: of each size, what is quick to have ("fast"), and the rest. */
+/* As glibc's: what is free, size by size. */
 static void write_sizes(const hak_snapshot *s, FILE *stream) {
     fputs("<heap nr=\"0\">\n<sizes>\n", stream);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
@@ -32,6 +32,7 @@ static void add(sum *to, size_t count, size_t size) {
     to->bytes += count * size;
 }
 
+/* What is quick to have ("fast"), and the rest. */
 static void write_free(const hak_snapshot *s, FILE *stream) {
     sum fast = {0}, rest = {0};
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {

@@ -78,7 +78,7 @@ static void look_at(const hak_slab *run, size_t index, const char *start, void *
         *first = (damage){place.start + hak_front_of(run, facts), facts, at};
 }
 
-/* The program does not end under the lock that keeps slabs from becoming free pages. */
+/* Ends the program after the walk, not under the lock that keeps slabs from becoming free pages. */
 void hak_guard_sweep(void) {
     damage first = {0};
     hak_kept_look(false);

@@ -26,7 +26,7 @@ static void set_up(void) {
 }
 
 /* Reads the options before the first block is made. They say where canaries end, so they must be
- * the same at the malloc of a block and at its free. Threads that come first at once wait here. */
+ * the same at the malloc of a block and at its free. Threads that allocate meanwhile wait here. */
 static void start(void) {
     static hak_lock lock;
     static _Atomic bool started;

@@ -26,9 +26,8 @@ static _Atomic(void *) kept[HAK_CLASSES][MOST_KEPT], shuffled[HAK_CLASSES][SHUFF
 static _Atomic unsigned filled[HAK_CLASSES]; /* places of `kept` that hold a block */
 static _Atomic size_t waiting[HAK_CLASSES], waiting_large;
 
-/* Quick, and not to be foreseen from outside; 1 <= below. A thread may lie where an earlier one
- * did.
- */
+/* Quick, and not to be foreseen from outside; 1 <= below. The seed has the time in it, as a later
+ * thread may have the same addresses. */
 static size_t random_below(size_t below) {
     static HAK_TLS uint64_t state; /* 0: not seeded yet */
     if (state == 0)

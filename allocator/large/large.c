@@ -118,7 +118,7 @@ static HAK_COLD void *allocate_counted(size_t size, size_t align, bool zero) {
     return block;
 }
 
-/* What other blocks left in the run behind this one. Where the memory is huge pages, it stays. */
+/* Purges what other blocks left in the run behind this one, unless it is in huge pages. */
 static void purge_behind(const hak_slab *run) {
     size_t used = hak_large_usable(run), left = hak_large_bytes(run) - used;
     if (left != 0 && hak_policy_may_purge_now() && !hak_dense_holds(run))
@@ -145,9 +145,9 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return allocate(size, align, zero);
 }
 
-/* Asks the cache for any length: it has no huge run, so it refuses those by itself. The pages are
- * not rounded up by hak_pages_for: it makes 0 of the largest sizes, and an empty cache finds a run
- * of 0 pages. Calls stand at the end alone (tail calls), so the compiler saves no registers. */
+/* Asks the cache for any length: it never holds a huge run. hak_pages_for would make 0 of the
+ * largest sizes, and an empty cache finds a run of 0 pages. All calls are tail calls, so the
+ * compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL) && HAK_LIKELY(hak_owner_tries(heap))) {

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* Longer blocks grow by moving page tables, not bytes: 32 MiB. A block apart that shrinks to less
- * is copied into a range. */
+/* Blocks of 32 MiB or more grow by moving page tables, not bytes. A block apart that shrinks to
+ * less is copied into a range. */
 enum { MOVE_PAGES = 512 };
 
 static hak_slab *take_with_slack(size_t pages) {
@@ -29,7 +29,7 @@ static void *allocate_to_grow(size_t size) {
     return run != NULL ? hak_large_begin(run, size) : NULL;
 }
 
-/* Copies what the program may use alone: the run may be several times as long. */
+/* Copies only what the program may use: the run may be several times as long. */
 static void *copy(const hak_slab *from, size_t size) {
     void *to = allocate_to_grow(size);
     if (to != NULL)

@@ -90,9 +90,8 @@ static void give_pages(hak_slab *run, bool zeroed) {
     hak_purge_expect();
 }
 
-/* `faults` is the count when the life of the block began. Pages that were dirty already count as
- * faults of its life, so the beginning lies earlier by their number. It is read first: once given,
- * the run may be somebody else's. */
+/* run->faults is the count when the block was taken. Its pages that were dirty then count as
+ * faults, too. The count is read first: once given, the run may be somebody else's. */
 static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = run->faults - hak_excess_faults_of(run->touched);
     enum hak_freed how = hak_excess_huge(run, faults);
