@@ -17,7 +17,7 @@ static uint64_t change_blocked(int how, uint64_t set) {
     return before;
 }
 
-/* Those that wait already. None does that was not blocked before. */
+/* The signals that wait already: only one that was blocked before can. */
 static uint64_t waiting(uint64_t blocked_before) {
     uint64_t set = 0;
     if ((blocked_before & (broken_pipe | too_large)) != 0)
@@ -25,7 +25,7 @@ static uint64_t waiting(uint64_t blocked_before) {
     return set;
 }
 
-/* A signal that the thread has sent itself, and that waits because it is blocked. */
+/* Drops a signal that our write raised, and that waits because it is blocked. */
 static void drop(uint64_t signal) {
     const struct timespec at_once = {0, 0};
     syscall(SYS_rt_sigtimedwait, &signal, NULL, &at_once, SIGNALS);

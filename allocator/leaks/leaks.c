@@ -64,8 +64,8 @@ static const char *search(const hak_leaks_from *from, uintptr_t stack) {
     return hak_roots_look(stack) ? NULL : "/proc/thread-self/maps cannot be read";
 }
 
-/* What is found here is not what callers have in registers, and not what our own calls leave behind
- * on the stack. */
+/* Not inlined: its frame lies below the registers that the caller stored, and above what our own
+ * calls leave behind on the stack. */
 static HAK_DOOR void look(const hak_leaks_from *from) {
     if (!hak_os_peek_start()) {
         hak_leaks_tell_failure(

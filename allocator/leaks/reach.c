@@ -115,8 +115,8 @@ static void look_at_pages(uintptr_t from, uintptr_t to, void *context) {
     reach_from(from, to - from);
 }
 
-/* Below the place where the first thread stands nothing of its stack is in use. Of other threads
- * nobody knows where they stand, nor what else was joined to the mapping of their stack. */
+/* Nothing of the first thread's stack below its stack pointer is in use. Of other threads nobody
+ * knows the stack pointer, nor what else was joined to the mapping of their stack. */
 static void look_at_mapping(const hak_os_mapping *m, void *context) {
     const bounds *b = context;
     uintptr_t start = m->start;

@@ -46,7 +46,7 @@ static bool has_word(const char *text, const char *end, const char *word) {
     return false;
 }
 
-/* Nothing where there is too much of it. */
+/* Leaves `to` empty where the text is too long. */
 static void copy(char to[PATH], const char *from, char end) {
     if (hak_print(to, PATH, "%.*s", (int)(hak_find(from, end) - from), from) >= PATH)
         to[0] = '\0';
@@ -66,7 +66,7 @@ static void note_group(const char *line, void *context) {
         copy(groups[is_v2 ? V2 : V1].path, path + 1, '\n');
 }
 
-/* Of a mount that has memory in its options; VERSIONS: it is something else. */
+/* The version of a mount with the memory controller; VERSIONS: it is another mount. */
 static enum version version_of(const char *type, const char *options) {
     if (begins(type, "cgroup2 "))
         return V2;

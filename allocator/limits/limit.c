@@ -32,8 +32,8 @@ static bool is_short(unsigned long percent) {
     return percent != 0 && hak_cgroup_pressure() >= percent;
 }
 
-/* What cannot be read any more is still so: descriptors may be used up, or the program may have
- * changed its root. */
+/* What can no longer be read is taken to be as before: descriptors may be used up, or the program
+ * may have changed its root. */
 static size_t granted_now(void) {
     static _Atomic size_t granted = SIZE_MAX;
     size_t now = hak_cgroup_limit(atomic_load_explicit(&granted, memory_order_relaxed));
@@ -80,7 +80,7 @@ void hak_limit_update(void) {
                     (unsigned)hak_call_process());
 }
 
-/* Also where memory goes back late or never. */
+/* At most the standard purge delay: memory may go back later, or never. */
 static uint64_t pause_ms(void) {
     uint64_t delay = hak_policy_now()->purge_delay_ms;
     uint64_t most = hak_options[HAK_OPTION_purge_delay_ms].standard;

@@ -34,8 +34,8 @@ static ElfW(Addr) find_entry(const ElfW(Dyn) * entry, ElfW(Sxword) tag) {
     return entry->d_tag == tag ? entry->d_un.d_ptr : 0;
 }
 
-/* The linker scripts of all kernels put the names right behind the symbols: they end there. Should
- * something else lie in between, it hardly points to the name. */
+/* The linker scripts of all kernels put the names right behind the symbols, which end there. If
+ * something else lay in between, it would hardly point to the name. */
 static clock_function *find_symbol(const char *base, const ElfW(Dyn) * dynamic) {
     ElfW(Addr) symbols = find_entry(dynamic, DT_SYMTAB), names = find_entry(dynamic, DT_STRTAB);
     ElfW(Addr) length = find_entry(dynamic, DT_STRSZ);

@@ -45,7 +45,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
         before.sa_handler(number);
 }
 
-/* The handler of before sees the signals blocked that it asked for. */
+/* The earlier handler runs with those signals blocked that it asked for. */
 void hak_os_watch_faults(void (*explain)(const void *address)) {
     int saved_errno = errno;
     explain_fault = explain;

@@ -136,7 +136,7 @@ static int make_part(const char *path) {
     return file;
 }
 
-/* A file as we make them: who wrote it has ended before it was whole. */
+/* A file that one of our processes made, and that it did not live to complete. */
 static bool is_unfinished(const char *path) {
     struct stat found;
     int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

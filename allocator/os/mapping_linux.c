@@ -1,5 +1,5 @@
-/* Reservations, and mappings of blocks that lie outside of them. Those are counted against what the
- * system could back, as libc's malloc has it: by default it refuses what is more than memory and
+/* Reservations, and mappings of blocks that lie outside of them. The latter count against what
+ * the system can back, as those of libc's malloc do: by default it refuses more than memory and
  * swap. */
 #include "os/os.h"
 
@@ -75,8 +75,9 @@ static bool machine_has(size_t size) {
            size / machine.mem_unit <= machine.totalram + machine.totalswap;
 }
 
-/* A mapping that grows is counted by what is added alone, or not at all. A second mapping of all of
- * it may be refused because of a limit, which the growth by itself need not meet. */
+/* Where a mapping grows, the system counts what is added alone, or nothing. So a second mapping is
+ * tried, of the whole size. A limit may refuse that one although it allows the growth: then the
+ * machine's memory is asked. */
 static bool could_be_backed(size_t size) {
     void *all = map(size, 1);
     if (all != NULL)

@@ -53,8 +53,8 @@ void *hak_os_plan(enum hak_zone zone, size_t size, size_t align) {
     return (void *)hak_round_up(start + next_random() % (end - start - size), align);
 }
 
-/* Whether the memory is locked: the system takes no locked memory away. Any of it, or nothing, may
- * have been used. */
+/* Whether the memory is locked: the system takes no locked memory away. Empties the first page, so
+ * it is for memory that holds nothing yet. */
 static bool is_locked(void *start) {
     return madvise(start, hak_os_page_size(), MADV_DONTNEED) != 0 && errno == EINVAL;
 }
@@ -88,8 +88,8 @@ static enum hak_commit mapped_elsewhere(void *got, size_t size) {
     return HAK_TAKEN;
 }
 
-/* Elsewhere the address is a hint, which the system follows where nothing lies there: unlike
- * MAP_FIXED_NOREPLACE, that holds on every kernel, in valgrind and in the sanitizers. */
+/* Without MAP_FIXED the address is a hint, which the system follows where nothing lies there:
+ * unlike MAP_FIXED_NOREPLACE, that holds on every kernel, in valgrind and in the sanitizers. */
 static enum hak_commit map_at(void *start, size_t size, int how) {
     bool in_steps = atomic_load_explicit(&maps_are_locked, memory_order_relaxed);
     int access = in_steps ? PROT_NONE : PROT_READ | PROT_WRITE;
@@ -146,7 +146,8 @@ bool hak_os_may_ask(void) {
     return unwatched;
 }
 
-/* A second filter is not told; but who has no rights needs no_new_privs for the first one. */
+/* A second filter does not show here; but a process without rights needs no_new_privs for its
+ * first. */
 unsigned hak_os_confinement(void) {
     int filter = HAK_KEEP_ERRNO(prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
     int privileges = HAK_KEEP_ERRNO(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));

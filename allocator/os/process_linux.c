@@ -46,9 +46,9 @@ static void before_fork(void) {
     hak_forks = true;
 }
 
-/* The first process of a PID namespace that makes one more has a child with its own number, which
- * cannot be told apart here. Then our own handler mends, and handlers that run before it must not
- * need a lock that was held. */
+/* A child may have its parent's number, in a PID namespace of its own: this cannot be seen here.
+ * Then our own handler mends, and handlers that run before it must not need a lock that was
+ * held. */
 void hak_fork_look(void) {
     if (!is_mended && hak_call_process() != parent)
         mend_child();
@@ -65,7 +65,7 @@ static void after_fork_in_child(void) {
     is_mended = hak_forks = false;
 }
 
-/* System calls that it interrupts go on. */
+/* System calls that the signal interrupts go on. */
 bool hak_os_on_signal(int signal, void (*handler)(int signal)) {
     struct sigaction before, ours = {.sa_handler = handler, .sa_flags = SA_RESTART};
     return HAK_KEEP_ERRNO(sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&

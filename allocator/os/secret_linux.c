@@ -23,7 +23,7 @@ static uint64_t both_given(void) {
     return hak_mixed(mixed);
 }
 
-/* For loaders that hand nothing over: where the stack lies, and when it is. */
+/* For loaders that hand nothing over: where the stack lies, and the time. */
 static uint64_t drawn_here(void) {
     struct timespec now = hak_os_clock(CLOCK_MONOTONIC);
     return hak_mixed((uintptr_t)&now) ^ hak_mixed((uint64_t)now.tv_nsec);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 enum {
-    HIGH = 512, /* descriptors from here on: low numbers are the program's, who counts on them */
+    HIGH = 512, /* our descriptors are not below: programs count on low numbers */
 };
 
 const hak_socket hak_no_socket = {.fd = -1};
@@ -33,7 +33,7 @@ int hak_socket_raise(int fd) {
 void hak_socket_close(hak_socket s) {
     if (!hak_socket_is_same(s))
         return;
-    syscall(SYS_shutdown, s.fd, SHUT_RDWR); /* a child of this moment may have it, too */
+    syscall(SYS_shutdown, s.fd, SHUT_RDWR); /* a child forked just now may have it, too */
     hak_call_close(s.fd);
 }
 

@@ -41,7 +41,7 @@ static bool start(hak_os_thread *thread, size_t stack) {
     return started;
 }
 
-/* The program's thread-local data lies in the stack, too, and may be larger than a small one. */
+/* The program's thread-local data lies in the stack, too, and may not fit into a small one. */
 bool hak_os_start_thread(hak_os_thread *thread) {
     return HAK_KEEP_ERRNO(start(thread, STACK) || start(thread, USUAL_STACK));
 }

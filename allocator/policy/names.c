@@ -22,7 +22,7 @@ static const char known[] =
 #undef HAK_NAME
 #undef HAK_OPTION
 
-/* A variable of its own is the one place of such an option. */
+/* Options that are texts: each is set by its own variable alone. */
 static const char texts[] =
 #include "policy/options_text.def"
     ;

@@ -199,7 +199,8 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 
 /* ---- once more ---- */
 
-/* The file as it is named then: of the workers of a server each says so. Under the lock. */
+/* How messages name the file then: with the process, for each worker of a server has its own. Under
+ * the lock. */
 static char again[HAK_CONF_PATH + 32];
 
 static HAK_COLD void tell_change(enum hak_option_index option, unsigned long before,
@@ -213,7 +214,8 @@ static HAK_COLD void tell_change(enum hak_option_index option, unsigned long bef
         hak_message("hakmem: %s: %s counts at the start alone; not changed", again, name);
 }
 
-/* What the file would change, told and not; options of the start stay in `draft` as they were. */
+/* Reports what the file would change. Options that count at the start alone stay in `draft` as they
+ * were. */
 static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
     bool told = draft->quiet != 0;
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {

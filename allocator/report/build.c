@@ -5,7 +5,8 @@
 #include "policy/policy.h"
 #include "report/figures.h"
 
-/* ,name="value" as Prometheus has it, or "name":"value", as JSON; unknown is what is empty. */
+/* ,name="value" as Prometheus has it, or "name":"value", as JSON. An empty value is an unknown
+ * one. */
 static void put(hak_text *text, bool json, const char *before, const char *name,
                 const char *value) {
     const char *quote = json ? "\"" : "";

@@ -52,8 +52,8 @@ static void refuse(client c, const char *status) {
     send_head(c, status, "text/plain", 0);
 }
 
-/* In memory of its own, for a moment: nothing of it stays. Returns 0 when it was too little, and
- * how much there was to say in *length. */
+/* In memory of its own, for a moment: nothing of it stays. False: it was too little, and *length
+ * says how much there was to say. */
 static bool send_in(client c, answer a, bool body, size_t size, size_t *length) {
     char *text = hak_os_map(size, 1);
     if (text == NULL) {
@@ -125,8 +125,8 @@ static hak_os_thread server;
 static _Atomic uint64_t due_ms; /* when its thread may start; 0: nothing waits for that */
 static unsigned confinement;    /* of the process that had the first thread */
 
-/* Magazines are armed while an epoch runs, and what they serve comes by here, too. Where nothing is
- * ever purged there is no second epoch. */
+/* Asks for an epoch: it arms magazines, and what these serve comes by here, too. Where nothing is
+ * ever purged, that one has no end. */
 static void come_again(uint64_t milliseconds) {
     hak_epoch_hasten(hak_policy_purges() ? milliseconds : HAK_PURGE_NEVER_MS);
     hak_counting_changes();
@@ -147,7 +147,7 @@ static bool may_start(void) {
            hak_listener_may_open();
 }
 
-/* Where it is refused, nobody is told: the file that stderr is by now may be the program's. */
+/* A refusal is not reported: stderr may be a file of the program's by now. */
 static void start_own(void) {
     if (!hak_policy_purges())
         hak_epoch_hasten(0);

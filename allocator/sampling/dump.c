@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 
-/* In memory that every process has: a stack may be as small as a signal's. */
+/* Not on the stack, which may be as small as a signal's. */
 static hak_out out;
 static hak_lock file_lock;
 static char prefix[PATH_MAX];

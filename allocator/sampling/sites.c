@@ -25,8 +25,7 @@ static _Atomic uint64_t lost;
 static bool is_closed; /* nothing begins any more */
 static hak_lock lock;
 
-/* What the live samples stand for, roughly, and what it must exceed for the next profile at a peak.
- */
+/* The bytes that live samples stand for, roughly, and how many make the next profile at a peak. */
 enum { FIRST_PEAK = 64 };
 static uint64_t stands_for, next_peak = UINT64_MAX;
 static unsigned peak_percent;

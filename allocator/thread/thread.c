@@ -21,7 +21,7 @@
 
 #include <unistd.h>
 
-/* All other magazines of it have top = end = NULL: free finds them full. malloc finds class
+/* Its other magazines have top = end = NULL: free finds them full. malloc finds class
  * HAK_CLASS_NONE for every size, and that magazine empty. */
 const hak_heap hak_no_heap = {.top = {HAK_NOTHING}, .end = {HAK_NOTHING}};
 

@@ -24,8 +24,8 @@ static void check(size_t slot, const char *function) {
 
 /* ---- blocks ---- */
 
-/* Not before the first block: by then the program has set up handlers of its own, which come after
- * ours. */
+/* Not before the first block: by then the program has set up handlers of its own, which ours
+ * calls. */
 static void watch_faults(void) {
     static _Atomic bool watched;
     if (!atomic_load(&watched) && !atomic_exchange(&watched, true))
@@ -55,8 +55,8 @@ void *hak_trap_take(size_t size, bool right) {
     return begin(slot, size, right);
 }
 
-/* Somebody may just be looking at its canary; and may wait for the processor of this very thread,
- * if that has a higher priority. */
+/* Another thread may be looking at the canary, and may be waiting for this one's processor, if this
+ * one has the higher priority. */
 static bool claim_to_free(size_t slot) {
     for (unsigned spins = 0; hak_trap_state_of(slot) == HAK_TRAP_CHECKED; spins++)
         if (spins < SPINS)
