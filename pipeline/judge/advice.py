@@ -70,7 +70,7 @@ def advice(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
 
 
 def next_step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
-    """Return the same for the report itself: "" where there is no command, but more to read."""
+    """Return the next step for the report itself: "" where that is to read on, and no command."""
     if not result.health.sound:
         return _healthy(result, line)
     return "" if regressions(result) or _is_worse(result) else _step(result, line, words)
@@ -263,7 +263,7 @@ def _is_harmless(result: VerifyResult) -> bool:
 
 
 def _enough(result: VerifyResult, check: bool) -> str:
-    """Say what needs the time: a loss is excluded sooner than a gain is shown."""
+    """Say what the time is enough for: a loss is excluded sooner than a gain is shown."""
     if check:
         return f"enough for its check of itself to see the {LOSS * 100:g} %"
     if result.keys.icache.verdict is Verdict.GO:
@@ -278,7 +278,7 @@ def _seconds_needed(result: VerifyResult) -> float:
 
 
 def _seconds_known(result: VerifyResult) -> float | None:
-    """Return that where the noise tells it; None: a workload or the self-check is in doubt."""
+    """Return the seconds that the noise tells; None: a workload or the self-check is in doubt."""
     needed = _seconds_in_all(result)
     return None if needed is None or needed <= result.throughput.seconds else needed
 

@@ -1,4 +1,4 @@
-"""What a variant costs against production's published library: pairs of runs, and no verdict."""
+"""How the stage cost measures: a variant in pairs with production's library, and no verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was counted, in loops of ours and inside whole programs. None means unknown, everywhere."""
+"""Records of what was counted, in our loops and in whole programs. None is unknown, everywhere."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The I-cache key: from the library's misses inside real programs to a verdict.
 
 Each program is simulated as a whole with either library (counting/whole.py): what is judged is the
-geometric mean of the changes. Ours count alike, commands of the profile by their weight. Loops made
-for the purpose have no say; their counts are in the report. Where nothing could be counted the key
-is INCONCLUSIVE: unknown is never "not worse".
+geometric mean of the changes. Our tasks count alike, commands of the profile by their weight.
+Loops made for the purpose have no say; their counts are in the report. Where nothing could be
+counted the key is INCONCLUSIVE: unknown is never "not worse".
 """
 
 from __future__ import annotations

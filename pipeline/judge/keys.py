@@ -198,8 +198,8 @@ def memory_key(throughput: Throughput, seed: int) -> Key:
     """Return the verdict on peak memory: the same pairs and looks as throughput, fewer is better.
 
     GO: the whole interval lies below -LEANER. NEUTRAL: it is shown to rise by no more than that.
-    NO-GO: the whole interval lies above +LEANER. Else INCONCLUSIVE. Single workloads are the
-    guard's.
+    NO-GO: the whole interval lies above +LEANER. Else INCONCLUSIVE. Single workloads are
+    the memory limit's.
     """
     ratio = statistics.overall_ratio(
         [memory_logs(one.samples) for one in throughput.workloads],
@@ -234,7 +234,7 @@ def memory_logs(samples: Sequence[PairSample]) -> statistics.Array:
 
 
 def rss_guard(throughput: Throughput, margins: Margins) -> Guard:
-    """Return whether peak memory stays within its margin, over all and in every workload.
+    """Return whether no workload breaks the memory limit, and the change over all of them.
 
     A rise of less than ``margins.rss_slack_kib`` in a workload is not counted.
     """

@@ -3,8 +3,8 @@
 On a shared machine the speed of a CPU changes by a third within seconds: its neighbours come and
 go. A single-threaded pair therefore runs *together*, pinned to one CPU, where the kernel takes
 turns every few milliseconds and charges each process its own CPU time: whatever slows the one
-slows the other. The two pairs of a block run side by side, each on a CPU of its own: where others
-want the machine too, that is twice the share of it. Programs with several threads need their CPUs
+slows the other. The two pairs of a block run side by side, each on a CPU of its own: on a shared
+machine the judge so gets twice as much of it. Programs with several threads need their CPUs
 for themselves, and their wall time means something: they run *in turn*, A B B A.
 """
 

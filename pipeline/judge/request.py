@@ -1,4 +1,4 @@
-"""What the judge is asked: two libraries, the workloads, the margins and the budget."""
+"""Records of what the judge is asked: two libraries, the workloads, the margins, the budget."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ COUNTING_SLOWDOWN = 10
 """Time limit of a counted run, in time limits of a timed run."""
 
 MIN_PAIRS = 10
-MOST_PAIRS = 100_000
 """Fewer pairs mislead: a 10-run average once said +1.1 % where 20 runs said +0.5 %."""
+MOST_PAIRS = 100_000
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What timed runs have measured: single pairs, workloads, and all of them together.
+"""Records of what timed runs have measured: single pairs, workloads, and all of them together.
 
 ``None`` means unknown, everywhere.
 """

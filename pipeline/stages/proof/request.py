@@ -1,4 +1,4 @@
-"""What the judge is asked: workloads, programs and margins of a profile, budgets of a mode."""
+"""Makes the judge's request: from workloads and margins of a profile, and budgets of a mode."""
 
 from __future__ import annotations
 
