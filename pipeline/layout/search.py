@@ -51,7 +51,7 @@ class Exchange:
 
 @dataclass
 class Found:
-    """All that a search knows so far: it is whole after each step, so nothing is lost at an end."""
+    """All that a search knows so far: whole after each step, so that an interrupt loses nothing."""
 
     before: Cost
     hot: tuple[str, ...]
@@ -83,7 +83,7 @@ class Found:
         return min(fewer, key=lambda one: one.cost.misses if one.cost else 0.0, default=None)
 
     def parts(self) -> list[Candidate]:
-        """Return what has fewest misses of each kind that goes with the others.
+        """Return the best candidate of each kind that can be put together with others.
 
         An order takes part where it would be written by itself: flags are told without it.
         """

@@ -42,7 +42,7 @@ class Tried:
     def pays(self, before: Counts) -> bool:
         """Tell whether the library has fewer misses with it; as many, where functions only leave.
 
-        They never ran: listed they break the contract of the layout.
+        What leaves never ran: where it is listed, it breaks the contract of the layout.
         """
         if self.counts is None:
             return False

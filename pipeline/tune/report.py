@@ -1,4 +1,4 @@
-"""What a search tried, kind by kind, and what it was worth: as lines and as a page."""
+"""What a search for a geometry tried, by kind, and what it was worth: as lines and as a page."""
 
 from __future__ import annotations
 

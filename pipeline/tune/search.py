@@ -1,4 +1,4 @@
-"""The search: single moves raced by successive halving, the best combined, the result confirmed.
+"""The search for a geometry: single moves raced, the best combined, the result confirmed.
 
     race        all single moves get a block of pairs; the better half gets as many again, and so on
     combine     what pays is put together, best first: one move, two moves, three ...

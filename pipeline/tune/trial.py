@@ -1,4 +1,4 @@
-"""What a search tries, on what ground, and how far each candidate came."""
+"""What a search for a geometry tries, on what ground, and how far each candidate came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""finish: what is published of a linked library: stripped, its debug file, and it as it was.
+"""finish: a linked library as it is published: stripped, with its debug file; kept unstripped, too.
 
 BOLT's stage ends with this; a build without BOLT that was chosen for publication gets it here.
 """

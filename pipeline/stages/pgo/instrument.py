@@ -1,4 +1,4 @@
-"""instrument: the library with counters, which the training programs are preloaded with.
+"""instrument: the library with PGO counters, which the training programs are preloaded with.
 
 A second pass counts anew in the library as the first pass's profile has compiled it: after
 inlining, so that each inlined copy has counts of its own (context-sensitive PGO).

@@ -1,6 +1,6 @@
-"""Commands that a build trains by or records: each runs once without the library, and first.
+"""Commands that a build trains by or records: each first runs once, without the library.
 
-One that fails is told at once, and not after the library was compiled for minutes.
+So one that fails is told before the library is compiled for minutes.
 """
 
 from __future__ import annotations

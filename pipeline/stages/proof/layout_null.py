@@ -1,4 +1,4 @@
-"""layout-null: the chosen build with its functions in any order: the tuned order is not luck.
+"""layout-null: the chosen build with its functions in any order, to see whether the order is luck.
 
 The code is the chosen build's own, blocks and all; nothing but the order of functions differs.
 """

@@ -1,6 +1,6 @@
 """The worth of changed symbol lists: a version made with each, and counted in whole programs.
 
-They are the tasks by which a build is chosen: what judges a version afterwards are others.
+The tasks are those by which a build is chosen; others judge a version afterwards.
 """
 
 from __future__ import annotations

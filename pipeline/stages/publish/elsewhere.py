@@ -1,6 +1,6 @@
 """Libraries for kinds of processors that this machine is not: made by workers, received here.
 
-What they are asked for says elsewhere_send.py, what is taken elsewhere_check.py.
+elsewhere_send.py says what they are asked for, elsewhere_check.py what is taken.
 """
 
 from __future__ import annotations
