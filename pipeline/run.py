@@ -1,4 +1,4 @@
-"""A build, as one straight page."""
+"""A build, as one straight page: its stages in order."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def _tell_other_run(tree: Tree, console: BuildConsole) -> None:
 def open_to_judge(
     tree: Tree, profile: Profile, options: Options, console: BuildConsole
 ) -> Iterator[Workshop]:
-    """Do the same for a judgement of which nothing is kept: an interrupt says so."""
+    """Open the workshop for a judgement of which nothing is kept: an interrupt says so."""
     from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
 
     try:

@@ -141,7 +141,7 @@ def _first_lines(model: ReportModel) -> str:
 
 
 def _said_since(model: ReportModel) -> list[str]:
-    """Return the same, a sentence each."""
+    """Return what has become of a version since it was judged, a sentence each."""
     damage = f"DAMAGED: {model.damage}" if model.damage else ""
     decided = model.decided.said if model.decided else ""
     return [said for said in (damage, decided) if said]

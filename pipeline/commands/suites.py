@@ -180,7 +180,7 @@ def _fuzzed(root: Path) -> list[Step]:
 def jobs() -> int:
     """Return how many tests run at a time: some take a gibibyte, and some wait for the clock.
 
-    Beside one that waits all processors shall have something to do.
+    While one waits, all processors have something to do.
     """
     return min(4, len(os.sched_getaffinity(0)) + 1)
 

@@ -1,4 +1,4 @@
-"""How long a judgement may be asked to take: what reads such a time must know it, and what asks."""
+"""How long a judgement may be asked to take: for what reads such a time, and what proposes one."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class StageLog:
 
     @contextmanager
     def reminding(self) -> Iterator[None]:
-        """Say it from beside, too, while the block works."""
+        """Remind from a thread of its own while the block works."""
         over = threading.Event()
 
         def remind() -> None:

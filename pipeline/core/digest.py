@@ -16,7 +16,7 @@ def digest_file(path: Path) -> str:
 
 
 def stamp_of(path: Path) -> str:
-    """Return what changes with every change of a file: its times, whoever sets them back."""
+    """Return what shows every change of a file: nobody can set back the time of its inode."""
     facts = path.stat()
     return f"{facts.st_ino} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}"
 

@@ -1,4 +1,4 @@
-"""At how many places a loop of ours lies: what builds them must know it, and what times them."""
+"""At how many places the code of our loops lies: for what builds them, and what times them."""
 
 from __future__ import annotations
 

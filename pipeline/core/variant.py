@@ -1,8 +1,8 @@
 """Which build of the library is meant: production, or one that is published beside it.
 
 A profile and a variant make a *line* of versions. Each line has a name, such as ``mixed`` and
-``mixed+hardened``, and folders of its own for artifacts, reports and versions. No profile can be
-called like that, so nothing that knows profiles alone takes the one for the other.
+``mixed+hardened``, and folders of its own for artifacts, reports and versions. No profile can have
+such a name, so what knows only profiles cannot mistake one for the other.
 """
 
 from __future__ import annotations

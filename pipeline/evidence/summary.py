@@ -1,4 +1,4 @@
-"""What follows from counts and files that are there already: per operation, and without running."""
+"""Evidence from counts and files that are there: costs per operation, shares, size of the code."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Samples added up by address, as perf2bolt and llvm-profgen read them.
 
-They are given addresses in the unstripped library in place of perf.data: a stripped file is laid
-out otherwise than it, so that they would not find their way by themselves. Nor do they need the
-host then, where the process has run.
+Both are given addresses in the unstripped library in place of perf.data, which has those in the
+stripped file: that is laid out otherwise. So they need not the host where the process ran, either.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def find_sampled(tree: Tree, profile: str, build_id: str) -> Sampled:
 
 
 def given_to_bolt(sampled: Sampled) -> str | None:
-    """Return the build-id of what BOLT made the library of; its own where BOLT made it not.
+    """Return the build-id of what BOLT made the library of; its own where BOLT did not make it.
 
     BOLT changes the last bit. None for a library of BOLT that has no table for translation.
     """

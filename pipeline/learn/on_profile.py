@@ -1,4 +1,4 @@
-"""Judging proposals on the verify workloads of a profile, and the file that they would change."""
+"""Judges what `learn` proposes on the workloads of a profile; the file that it would change."""
 
 from __future__ import annotations
 

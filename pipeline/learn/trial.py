@@ -1,4 +1,4 @@
-"""The trial: each proposal against the library as it is, then together what pays, by fresh runs."""
+"""What `learn` proposes on trial: each alone, then together what pays, by fresh runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a profile: every error names the file, the key, and what is allowed."""
+"""Reading a profile of workloads: every error names the file, the key, and what is allowed."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Marks(_Record):
         return said | {one.version: f"REJECTED: {one.reason}" for one in self.rejected}
 
     def said_of(self, version: Version) -> str:
-        """Return the same of one published version, also where one of the same bytes has it."""
+        """Return what is said of a published version, also by the mark of one that is the same."""
         refused = self.rejection(version)
         if refused is None or refused.version == version.name:
             return self.by_version().get(version.name, "")
@@ -96,7 +96,7 @@ def require_accepted(version: Version) -> None:
 
 
 def named(refused: Mark, version: Version) -> str:
-    """Begin a sentence on a version that is refused, itself or as another one that is the same."""
+    """Begin a sentence on a version that is refused: itself, or another that is the same."""
     if refused.version == version.name:
         return f"{version.name} was"
     return f"{version.name} is the same as {refused.version}, which was"

@@ -104,7 +104,7 @@ def _icache(result: VerifyResult) -> SummaryRow:
 
 
 def _misses(programs: Sequence[RealProgram], side: Side) -> float | None:
-    """Return the mean by which the key's ratio is the quotient of both sides."""
+    """Return the mean of a side; the quotient of both sides is the key's ratio."""
     counted = [one for one in programs if misses_ratio(one) is not None]
     found = [(one.weight, max(1, getattr(one, side).i1_misses)) for one in counted]
     return geometric_mean(found) if found else None

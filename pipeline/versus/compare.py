@@ -1,4 +1,4 @@
-"""Running the comparison: what the judge is asked, and its pairs of runs."""
+"""Running `pipeline versus`: what the judge is asked, and its pairs of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a comparison: what was compared, what was measured, what the judge says."""
+"""The result of `pipeline versus`: what was compared, what was measured, what the judge says."""
 
 from __future__ import annotations
 

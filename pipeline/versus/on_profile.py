@@ -1,4 +1,4 @@
-"""The verify workloads of a profile for a comparison: as a build is judged by them."""
+"""The verify workloads of a profile for `pipeline versus`, as a build is judged by them."""
 
 from __future__ import annotations
 

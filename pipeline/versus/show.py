@@ -1,4 +1,4 @@
-"""A comparison for terminals, for pull requests and for spreadsheets."""
+"""Two libraries compared, for terminals, for pull requests and for spreadsheets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def sentence(result: VersusResult) -> str:
 
 
 def _little_more(memory: Key) -> str:
-    """Say how much more it may be where a rise within the margin is shown."""
+    """Say how much more memory it may be where a rise within the margin is shown."""
     if memory.verdict is not Verdict.NEUTRAL or memory.ratio is None or memory.ratio.low <= 1:
         return ""
     return f"takes a little more memory, {text.change(memory.ratio.high)} at most"
@@ -161,7 +161,7 @@ def _short(result: VersusResult) -> list[str]:
 
 
 def _small(result: VersusResult) -> list[str]:
-    """Say what it may be where B takes more memory, but so little in each workload."""
+    """Say that it may be the library itself where B takes only a little more memory."""
     more = max(row.b_peak_kib - row.a_peak_kib for row in result.rows)
     if result.memory.verdict is not Verdict.NO_GO or more > OWN_KIB:
         return []
