@@ -94,8 +94,8 @@ def make(shop: Workshop) -> Release:
 
     Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
     pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, bolt-samples
-    and samples (if there are any), ablation (the choice of what is judged), slowdown, verify,
-    layout-null, self-time, cost (of what is not production).
+    and samples (if there are any), sections, pgo-only and ablation (the choice of what is judged),
+    slowdown, verify, layout-null, self-time, cost (of what is not production).
     """
     setup = configure(shop)
     tell_unfit_checks(shop, setup)

@@ -1,4 +1,4 @@
-"""The judgement as one straight page: stage, measure, count, check, decide."""
+"""The judgement as one straight page: stage, check health, count, measure, check itself, decide."""
 
 from __future__ import annotations
 

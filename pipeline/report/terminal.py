@@ -160,7 +160,7 @@ def _by_wall(workloads: Sequence[WorkloadThroughput]) -> str:
 
 
 def as_text(model: ReportModel) -> str:
-    """Return the same with the version as heading and, if there is one, the version before."""
+    """Return the report with the version as heading and, if there is one, the version before."""
     head = f"{model.title}, {text.day(model.verify.created)}"
     console = _console()
     show = partial(_show, console)

@@ -49,12 +49,12 @@ class Standing:
 
     @property
     def better(self) -> bool:
-        """Return whether one key is shown to be better by more than nothing."""
+        """Return whether one key is shown to be better, and by LEAST_WORTH at least."""
         return bool(self.gains)
 
     @property
     def gains(self) -> tuple[str, ...]:
-        """Return the names of the keys that are shown to be better by more than nothing."""
+        """Return the names of the keys that are shown to be better, and by LEAST_WORTH at least."""
         return tuple(
             name for name, key in self.keys.items() if key.low > 1 and key.value >= 1 + LEAST_WORTH
         )

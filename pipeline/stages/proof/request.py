@@ -131,7 +131,7 @@ def budget_s(shop: Workshop) -> float:
 
 
 def self_check_s(shop: Workshop) -> float:
-    """Return the same for each half of the judge's check of itself."""
+    """Return the seconds of timed runs for each half of the judge's check of itself."""
     return max(shop.profile.gate.self_check_s, shop.options.verify_s or 0.0)
 
 
