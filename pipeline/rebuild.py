@@ -65,7 +65,7 @@ class Imported:
         return f"{PROFILE}/{name}" in self.artifact.receipt.outputs
 
     def input(self, name: str) -> tuple[Path, str]:
-        """Return path and digest of a profile; DataError if the bundle has it not."""
+        """Return path and digest of a profile; DataError if the bundle lacks it."""
         if not self.has(name):
             raise DataError(
                 f"the bundle of {self.bundle.version} has no {name}, which it needs",
@@ -76,7 +76,7 @@ class Imported:
         return self.artifact.path(full), self.artifact.digest(full)
 
     def profdata(self, name: str) -> ProfileData:
-        """Return a PGO profile; DataError if the bundle has it not."""
+        """Return a PGO profile; DataError if the bundle lacks it."""
         return ProfileData(*self.input(name), self.artifact)
 
 

@@ -95,7 +95,7 @@ VENDORS = {
     "0x61": "apple",
     "0xc0": "ampere",
 }
-"""What the kernel calls a vendor. A model that the table has not is called like its vendor."""
+"""What the kernel calls a vendor. A model that the table lacks is called like its vendor."""
 
 OTHER = "other"
 """The name of a processor of which not even the vendor is known."""
@@ -113,7 +113,7 @@ class Processor:
     architecture: Architecture = HERE
 
     def missing(self, level: str) -> tuple[str, ...]:
-        """Return the features that ``level`` needs and this processor has not, sorted.
+        """Return the features that ``level`` needs and this processor lacks, sorted.
 
         A level of another architecture is such a feature itself.
         """

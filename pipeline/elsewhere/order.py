@@ -1,4 +1,4 @@
-"""An order for a library, and what the worker does that is given it.
+"""An order for a library, and what a worker does with it.
 
 :func:`make` unpacks the sources into a folder of the worker's own and builds them there, as
 `pipeline build --cpu KIND` does on any machine: trained, judged and published, in that folder.

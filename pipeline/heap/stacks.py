@@ -1,6 +1,6 @@
 """Call stacks with the lines of their calls, and the bytes of each; lines are joined for display.
 
-A function that calls from several lines is one row for a reader, unless he asks for the lines.
+A function that calls from several lines is one row for a reader, unless the lines are asked for.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ NEAR = 0.02
 """How far the rise may be from RISE. A program that misses by more is counted once more: a few
 lines do less than their share."""
 LEAST = RISE * PROBED_LINES / LINES
-"""A smaller rise says little: by it, not even all LINES would be enough."""
+"""Where the probe rises by less, not even all LINES would be enough."""
 
 
 def same_counts(

@@ -80,7 +80,7 @@ class Bundle(BaseModel):
 
 
 def pack(version: Version) -> bytes:
-    """Return the bundle of a published version; ArtifactError if it has not all that it takes."""
+    """Return the bundle of a published version; ArtifactError if it lacks something."""
     contents = {MANIFEST: version.folder / MANIFEST, VERDICT: version.folder / VERDICT}
     contents |= {f"{PROFILE}/{path.name}": path for path in version.profile.glob("*")}
     toml = f"{version.manifest.get('profile')}.toml"

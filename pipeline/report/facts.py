@@ -26,7 +26,7 @@ UNCOUNTED = "not counted: this build has no profile"
 
 @dataclass(frozen=True)
 class Build:
-    """One library and what it was compiled by; a profile that it has not is None."""
+    """One library and what it was compiled by; a profile that it lacks is None."""
 
     library: Path
     counts: Mapping[str, int] | None = None
@@ -58,7 +58,7 @@ def read_code(
 
 
 def read_inlined(code: tuple[CodeMap, CodeMap], unstripped: Path) -> dict[str, list[str]]:
-    """Return where the functions of the baseline went that the other library has not."""
+    """Return where the functions of the baseline went that the other library lacks."""
     before, after = ({one.name for one in side.functions} for side in code)
     return inlined_into(unstripped, before - after)
 

@@ -1,1 +1,1 @@
-"""Laid out by edge counts: BOLT."""
+"""Stages with BOLT: the code laid out by edge counts."""

@@ -1,1 +1,1 @@
-"""Compiled by a profile: counted, merged, compiled again (PGO)."""
+"""Stages of PGO: compiled with counters, trained, merged, compiled again by the counts."""

@@ -1,1 +1,1 @@
-"""The tables of size classes and policies, chosen by measuring."""
+"""The stage tune: the geometry of the allocator, chosen by measuring."""
