@@ -163,7 +163,7 @@ static hak_range *range_with_room(size_t pages) {
 }
 
 /* A range ends where somebody else's mapping lies. Segments are mapped as they are handed out: the
- * page faults in each, some hundred, cost more than the call. */
+ * page faults in each, some hundreds, cost more than the call. */
 static bool make_ready(hak_range *r, size_t end) {
     enum hak_commit done = hak_tables_grow(r, end);
     if (done == HAK_COMMITTED)
