@@ -70,8 +70,8 @@ size_t hak_guard_size(const void *block, const char *function) {
 
 /* ---- realloc ---- */
 
-/* Meanwhile the block counts as one that is not in use: another thread that looks at all canaries
- * would find the new ones where the old size says others. */
+/* Meanwhile the block counts as not in use: a thread that looks at all canaries would look for the
+ * old ones, where the new ones are. */
 static void resize_in_place(hak_place place, const void *block, hak_facts facts,
                             hak_facts resized) {
     hak_facts between = facts;

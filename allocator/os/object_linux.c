@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The headers of the file that this code lies in, as the loader has them. They are not looked for
- * behind the file's first bytes: BOLT moves them to another place in the file than in memory. */
+/* The headers of the file that this code lies in, as the loader has them. The file's first bytes do
+ * not tell: BOLT moves the headers to another place in the file than in memory. */
 
 /* Names and contents of notes end at multiples of four. */
 static size_t padded(size_t size) {

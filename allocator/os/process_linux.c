@@ -32,7 +32,7 @@ static void thread_exits(void *value) {
 }
 
 HAK_TLS bool hak_forks;
-static HAK_TLS bool is_mended; /* the child, before our handler came to it */
+static HAK_TLS bool is_mended; /* the child, by hak_fork_look, before our handler ran */
 static HAK_TLS pid_t parent;
 
 static void mend_child(void) {

@@ -100,7 +100,7 @@ static void release(hak_heap *heap, bool settled) {
 
 /* ---- what lies free in them ---- */
 
-/* Nothing of a robbed heap waits for a later epoch. False: it has to go on. */
+/* Nothing of a robbed heap waits for a later epoch. False: the trim has to go on. */
 static bool settle(hak_heap *heap, uint32_t epoch, size_t *budget) {
     if (hak_heap_trim(heap, epoch, budget) == HAK_TRIM_GOES_ON)
         return false;
