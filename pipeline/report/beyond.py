@@ -1,4 +1,4 @@
-"""A program's change that is larger than all that the library does in it: no code layout gives that.
+"""A program's change larger than all that the library does in it: no code layout gives that.
 
 It can be real: where blocks lie, and how their pages are first touched, act on the whole program.
 So it is a doubt, for which a reviewer wants a second build.
