@@ -144,7 +144,7 @@ def test_generated_tables_are_those_of_the_geometry(tmp_path: Path) -> None:
         ("schema_version = 2", "schema_version: is 2; Input should be 1"),
         (
             HEAD + "[constants.small_dept]\nvalue = 3\nwhy = 'x'",
-            "small_dept: unknown constant; there is",
+            "small_dept: unknown constant; known: ",
         ),
         (HEAD + "[constants.small_depth]\nvalue = 32", "constants, small_depth, why: is missing"),
         (HEAD + "[constants.small_depth]\nvalue = 32\nwhy = ' '", "small_depth, why: is ' '"),
