@@ -275,12 +275,16 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
             f"there is no older version to go back to: all were rejected ({named})",
             hint=f"`.venv/bin/pipeline reject -p {profile} VERSION --undo` takes a rejection back",
         )
+    newer = [one for one in versions if one != now]
     raise VersionError(
         f"{now.name} is the oldest version: there is none to go back to"
         if now is not None
         else "there is no older version to go back to",
         hint=f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes a newer one of "
         f"those that `.venv/bin/pipeline list -p {profile}` shows"
-        if any(one != now and one not in rejected for one in versions)
+        if any(one not in rejected for one in newer)
+        else "each newer one is rejected, so you have gone back already. "
+        f"`.venv/bin/pipeline reject -p {profile} {newer[0].name} --undo` takes that back"
+        if newer
         else "leave LD_PRELOAD out: programs then have the malloc of libc",
     )

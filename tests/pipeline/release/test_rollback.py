@@ -115,6 +115,15 @@ def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
     assert current(tree.dist("p")) == version(tree, OLD)
 
 
+def test_behind_a_rejection_there_is_nothing_left_to_go_back_from(tree: Tree) -> None:
+    type_("reject", BAD, "--reason", "redis grows")
+    with pytest.raises(VersionError, match="is the oldest version") as refused:
+        type_("rollback")
+    assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in refused.value.hint
+    assert "newer" in refused.value.hint and "rejected" in refused.value.hint
+    assert current(tree.dist("p")) == version(tree, OLD)
+
+
 def test_damaged_marks_are_named(tree: Tree) -> None:
     set_aside(version(tree, BAD), version(tree, OLD))
     (tree.dist("p") / "marks.json").write_text("{", encoding="utf-8")
