@@ -27,16 +27,35 @@ LONG = "slow|sanitizer|cuts"
 C_TESTS = (
     ("allocator/guard/*", "guard", "^misuse[.]"),
     ("allocator/research/*", "research", "^research[.]"),
-    ("allocator/*.[chd]*", "clang", "^unit[.]|^interface[.]|^boxes[.]{folder}_|^boxes[.]reclaim_"),
+    (
+        "allocator/*.[chd]*",
+        "clang",
+        "^unit[.]|^interface[.]|^docs[.]|^boxes[.]{folder}_|^boxes[.]reclaim_",
+    ),
     ("tests/allocator/misuse/*", "clang hardened guard", "^(misuse|docs)[.]"),
+    ("tests/allocator/guard/*", "guard", "^guard[.]"),
+    ("tests/allocator/hardened/*", "hardened", "^hardened[.]"),
+    ("tests/allocator/research/*", "research", "^research[.]"),
+    ("tests/allocator/whole/*", "clang", "^whole[.]{name}[.]"),
+    ("tests/allocator/faults/*", "clang", "^faults[.]all_requests$"),
+    ("tests/allocator/runners/expect_end.c", "clang", "^misuse[.]"),
+    ("tests/allocator/runners/fail_calls.c", "clang", "^faults[.]all_requests$"),
+    ("tests/allocator/support/*", "clang", "^unit[.]|^interface[.]"),
+    ("tests/allocator/cuts/*", "", ""),
     ("tests/allocator/*.c", "clang", "^{folder}[.]{name}$"),
+    ("tests/allocator/*.cpp", "clang", "^{folder}[.]{name}$"),
+    ("tests/allocator/*.cmake", "clang", "^unit[.]"),
     ("tests/model/*", "clang", "^model[.]"),
     ("tests/fuzz/*", "clang", "^fuzz[.](replay|freely)$"),
     ("bench/*.[ch]", "clang", "^bench[.]"),
     ("training/*.[ch]", "clang", "^training[.]"),
     ("*CMakeLists.txt", "clang", "^unit[.]"),
+    ("docs/misuse.md", "clang", "^docs[.]misuse$"),
+    ("docs/options.md", "clang", "^docs[.]options$"),
 )
 """Pattern of a path, presets, pattern of test names; {folder} and {name} are the file's.
+
+The first row that fits counts. One without presets stands for tests that the quick loop leaves out.
 
 ctest takes 31 groups in a pattern, and a change may touch each folder: so that row has none.
 Giving memory back needs all folders of the allocator, so a change of any asks for its tests.
@@ -65,8 +84,12 @@ PYTHON_TESTS = (
     ("allocator/*.def", "tests/pipeline/geometry"),
     ("allocator/*.def", "tests/pipeline/test_option_names.py"),
     ("training/profiles/*", "tests/pipeline/test_profile.py"),
+    ("training/profiles/*", "tests/pipeline/test_marks.py"),
+    ("packaging/*", "tests/operate/test_recipes.py"),
+    ("tests/pipeline/report/golden/*", "tests/pipeline/report"),
     ("pipeline/report/templates/*", "tests/pipeline/report"),
     ("pipeline/*.py", "tests/pipeline/test_messages.py"),
+    ("pipeline/*.py", "tests/pipeline/test_pipeline_order.py"),
     ("operate/*.py", "tests/pipeline/test_messages.py"),
     ("bench/*.py", "tests/pipeline/test_messages.py"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,53 @@ def test_all_is_built_where_a_test_was_never_built(tmp_path: Path) -> None:
 def test_a_test_asks_for_itself_alone() -> None:
     assert c_tests(["tests/allocator/process/sleepers.c"]) == {"clang": "^process[.]sleepers$"}
     assert python_tests(["tests/pipeline/test_docs.py"], ROOT) == ["tests/pipeline/test_docs.py"]
+
+
+def test_each_source_of_a_test_asks_for_tests_that_there_are() -> None:
+    """A pattern that no test fits is an error of ctest."""
+    folder = ROOT / "tests/allocator"
+    listed = (folder / "CMakeLists.txt").read_text("utf-8")
+    each = {*re.findall(r"^test_folder\((\w+)", listed, re.MULTILINE), "boxes", "memprof"}
+    for path in (*folder.glob("*/*.c"), *folder.glob("*/*.cpp")):
+        file = str(path.relative_to(ROOT))
+        names = next(row[2] for row in C_TESTS if fnmatch(file, row[0]))
+        assert (names == "^{folder}[.]{name}$") == (path.parent.name in each), file
+
+
+def test_what_the_quick_loop_leaves_out_asks_for_nothing() -> None:
+    assert c_tests(["tests/allocator/cuts/leads_away.c"]) == {}
+
+
+def test_a_test_of_a_variant_asks_for_that_variant() -> None:
+    assert c_tests(["tests/allocator/guard/library/holder.c"]) == {"guard": "^guard[.]"}
+    assert c_tests(["tests/allocator/hardened/canaries.c"]) == {"hardened": "^hardened[.]"}
+    assert c_tests(["tests/allocator/whole/out_of_memory.cpp"]) == {
+        "clang": "^whole[.]out_of_memory[.]"
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("docs/options.md", "docs.options"),
+        ("docs/misuse.md", "docs.misuse"),
+        ("allocator/policy/options.def", "docs.options"),
+    ],
+)
+def test_a_page_that_ctest_compares_asks_for_that(path: str, test: str) -> None:
+    assert (ROOT / path).exists() and re.search(c_tests([path])["clang"], test)
+
+
+@pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("training/profiles/mixed.toml", "tests/pipeline/test_marks.py"),
+        ("packaging/rust/build.rs", "tests/operate/test_recipes.py"),
+        ("pipeline/run.py", "tests/pipeline/test_pipeline_order.py"),
+    ],
+)
+def test_what_a_test_finds_by_a_pattern_asks_for_it(path: str, test: str) -> None:
+    assert (ROOT / path).exists() and test in python_tests([path], ROOT)
 
 
 def test_variants_have_presets_of_their_own() -> None:
