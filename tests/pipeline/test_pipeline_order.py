@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from pipeline.core.closure import imports
 from pipeline.core.paths import Tree
+from pipeline.stages import NAMES
 
 ROOT = Tree.here().root
 STAGES = ("build", "pgo", "bolt", "proof", "tuning", "publish")
@@ -79,6 +81,13 @@ def test_every_room_stands_in_the_order() -> None:
     names = {".".join(path.relative_to(ROOT).parts) for path in below}
     unlisted = {room_of(name) for name in names if name != "pipeline"} - set(ORDER)
     assert not {room for room in unlisted if not room.startswith("report.")}
+
+
+def test_each_stage_of_a_build_has_its_name_in_the_list() -> None:
+    others = {"bolt-emulate", "diff", "layout", "tune", "tune-traces"}  # of other commands
+    texts = [path.read_text("utf-8") for path in (ROOT / "pipeline/stages").rglob("*.py")]
+    found = {name for text in texts for name in re.findall(r'^STAGE = "(.+)"$', text, re.M)}
+    assert found - others <= {*NAMES}
 
 
 def test_no_room_imports_a_later_one() -> None:
