@@ -39,15 +39,18 @@ def type_in(folder: Path, block: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_command_works(fresh: Sandbox) -> None:
-    program = fresh.root / ".venv" / "bin" / "pipeline"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pipeline "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+    for name, module in (("pipeline", "pipeline"), ("hakmem", "operate")):
+        program = fresh.root / ".venv" / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
     typed = [block for block in commands() if not block.startswith("./bootstrap")]
     outputs = {block: type_in(fresh.root, block).stdout for block in typed}
-    assert len(outputs) == 9
+    assert len(outputs) == 10
     plain = type_in(fresh.root, "sh shop.sh shop.py ask.py 2000").stdout
     tuned = next(text for block, text in outputs.items() if block.startswith("LD_PRELOAD"))
     assert plain == tuned != ""
+    held = next(text for block, text in outputs.items() if block.startswith("HAKMEM_STATS_SOCKET"))
+    assert "malloc is hakmem's  yes" in held and "profile shop" in held and "live share" in held
     assert (fresh.root / "shop.html").is_file()
     assert (fresh.root / "installed" / "lib" / "libhakmem.so").exists()
