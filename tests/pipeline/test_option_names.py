@@ -49,3 +49,11 @@ def test_every_name_that_something_reads_is_known() -> None:
 @pytest.mark.parametrize("table", sorted(p.name for p in POLICY.glob("options*.def")))
 def test_options_of_every_variant_are_known(table: str) -> None:
     assert f'#include "policy/{table}"' in (POLICY / "names.c").read_text("utf-8")
+
+
+@pytest.mark.parametrize("table", sorted(p.name for p in POLICY.glob("options*.def")))
+def test_each_option_of_a_table_is_read(table: str) -> None:
+    fields = re.findall(r"^HAK_OPTION\(\s*(\w+)", (POLICY / table).read_text("utf-8"), re.MULTILINE)
+    sources = "".join(p.read_text("utf-8") for p in (ROOT / "allocator").rglob("*.[ch]"))
+    read = {*re.findall(r"(?:->|\.|\bHAK_OPTION_)(\w+)", sources)}
+    assert {*fields} <= read
