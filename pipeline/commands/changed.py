@@ -97,12 +97,12 @@ PYTHON_TESTS = (
 
 
 def changed_files(root: Path, since: str) -> list[str]:
-    """Return what differs from a commit, and new files that git does not ignore; none deleted."""
+    """Return what differs from a commit, deleted or not, and new files that git does not ignore."""
     from pipeline.core.errors import UsageError
     from pipeline.core.process import run
 
     git = ("git", "-C", root)
-    differs = (*git, "diff", "-z", "--name-only", "--relative", "--diff-filter=d", since, "--")
+    differs = (*git, "diff", "-z", "--name-only", "--no-renames", "--relative", since, "--")
     fresh = (*git, "ls-files", "-z", "--others", "--exclude-standard")
     known = run(differs, expect=None)
     if known.returncode != 0:
@@ -111,24 +111,26 @@ def changed_files(root: Path, since: str) -> list[str]:
             hint="name a branch, a tag or a commit: `git log --oneline` shows some",
         )
     found = (known.stdout + run(fresh).stdout).split("\0")
-    return sorted({path for path in found if (root / path).is_file()})
+    return sorted({path for path in found if path and not (root / path).is_dir()})
 
 
 def steps_for(paths: Iterable[str], root: Path) -> dict[str, list[Step]]:
     """Return the commands that test these files, by suite."""
     paths = list(paths)
-    python = [path for path in paths if path.endswith(".py")]
-    sources = [path for path in paths if path.endswith((".c", ".h"))]
+    there = [path for path in paths if (root / path).exists()]
+    python = [path for path in there if path.endswith(".py")]
+    sources = [path for path in there if path.endswith((".c", ".h"))]
     here = Path(sys.executable).parent
-    suites = {
-        "ruff": quiet([here / "ruff", "check", *python])
-        + quiet([here / "ruff", "format", "--check", *python]),
-        "mypy": quiet([here / "mypy"]),
-    }
-    todo = suites if python else {}
+    todo: dict[str, list[Step]] = {}
+    if python:
+        todo["ruff"] = quiet([here / "ruff", "check", *python])
+        todo["ruff"] += quiet([here / "ruff", "format", "--check", *python])
+    if any(path.endswith(".py") for path in paths):
+        todo["mypy"] = quiet([here / "mypy"])
     if sources:
         todo["format"] = quiet([llvm("clang-format"), "--dry-run", "--Werror", *sources])
-    todo |= {preset: _preset(preset, names, root) for preset, names in c_tests(paths).items()}
+    built = [path for path in paths if path in there or path.startswith("allocator/")]
+    todo |= {preset: _preset(preset, names, root) for preset, names in c_tests(built).items()}
     if tests := python_tests(paths, root):
         argv = (sys.executable, "-m", "pytest", "-q", "-m", QUICK_TESTS, *tests)
         todo["pytest"] = [Step(argv, shown=True)]
@@ -157,7 +159,7 @@ def python_tests(paths: Iterable[str], root: Path) -> list[str]:
 def asked_by(path: str, root: Path) -> frozenset[str]:
     """Return the test files and folders that one file asks for; a command reads them once."""
     if fnmatch(path, "tests/*/test_*.py"):
-        wanted = {path}
+        wanted = {path} if (root / path).exists() else set()
     else:
         wanted = importers(path, root) if path.endswith(".py") else readers(path, root)
     by_table = {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}

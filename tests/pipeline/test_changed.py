@@ -137,6 +137,14 @@ def test_an_entry_of_the_ledger_asks_for_the_tests_of_the_ledger_alone() -> None
     assert (ROOT / entry).exists() and (ROOT / page).exists()
 
 
+def test_what_was_deleted_asks_for_the_tests_that_may_miss_it() -> None:
+    assert list(steps_for(["docs/no-such" + "-page.md"], ROOT)) == ["pytest"]
+    assert list(steps_for(["pipeline/no_such" + "_module.py"], ROOT)) == ["mypy", "pytest"]
+    assert steps_for(["tests/pipeline/test_no_such.py"], ROOT).keys() == {"mypy"}
+    assert steps_for(["tests/allocator/process/no_such" + ".c"], ROOT) == {}
+    assert c_tests(["allocator/slab/no_such.c"]).keys() == {"clang"}
+
+
 def test_nothing_changed_needs_nothing() -> None:
     assert steps_for([], ROOT) == {}
 
@@ -164,7 +172,7 @@ def test_changes_are_what_git_says(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("2\n")
     (tmp_path / "gone").unlink()
     (tmp_path / "früh").write_text("3\n")
-    assert changed_files(tmp_path, "HEAD") == ["früh", "other"]
+    assert changed_files(tmp_path, "HEAD") == ["früh", "gone", "other"]
     with pytest.raises(
         UsageError, match="git cannot compare with 'nosuchrev': fatal: bad revision"
     ):
