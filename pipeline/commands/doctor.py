@@ -52,6 +52,9 @@ def doctor_command() -> int:
             click.echo(f"  {'':<{WHAT_WIDTH}}  to mend it: {finding.cure}")
         for line in finding.choice.splitlines():
             click.echo(f"  {'':<{WHAT_WIDTH}}  {line}")
+    if any(finding.choice for finding in findings):
+        dash = click.style("-", dim=True)
+        click.echo(f"{dash} is no fault: there is another way, if you want it")
     broken = [f for f in findings if f.required and f.cure]
     click.echo(
         f"{len(broken)} of {len(findings)} findings stop a build"

@@ -277,6 +277,8 @@ def test_doctor_is_content_here() -> None:
     done = pipeline("doctor")
     assert done.returncode == 0, done.stdout
     assert "everything a build needs is there" in done.stdout
+    begins = {line[:2] for line in done.stdout.splitlines()}
+    assert ("- " in begins) == ("- is no fault" in done.stdout)
 
 
 def test_completion_knows_profiles() -> None:
