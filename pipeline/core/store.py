@@ -104,6 +104,7 @@ class Store:
             notes = work(room)
             seconds = round(time.monotonic() - started, 3)
             outputs = {str(path.relative_to(room)): path for path in _files(room)}
+            stamps = {name: stamp_of(path) for name, path in outputs.items()}  # before the digests
             receipt = Receipt(
                 stage,
                 key,
@@ -111,7 +112,7 @@ class Store:
                 {name: digest_file(path) for name, path in outputs.items()},
                 seconds,
                 notes,
-                {name: stamp_of(path) for name, path in outputs.items()},
+                stamps,
             )
             _finish(room, final, receipt)
         except Exception as error:
