@@ -82,7 +82,8 @@ static void *take_whole(void *unused) {
 static void who_passes_on_sends_one_chain_at_a_time(void) {
     thread_join(thread_start(take_whole, NULL));
     const hak_class *of = &hak_classes[hak_class_of(blocks[0])];
-    size_t before = HAK_COUNTED(remote_chains), most = SHARE / (of->depth / HAK_FEW_SHARE) * 3 / 2;
+    size_t spilled = of->depth / (size_t)HAK_FEW_SHARE, most = (size_t)SHARE / spilled * 3 / 2;
+    size_t before = HAK_COUNTED(remote_chains);
     give(SHARE);
     size_t chains = HAK_COUNTED(remote_chains) - before;
     CHECK_THAT(chains <= most, "%zu chains for %d blocks, at most %zu", chains, SHARE, most);
