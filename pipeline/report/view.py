@@ -32,6 +32,7 @@ from pipeline.report.code_model import FunctionRow
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.contents import contents
 from pipeline.report.facts import UNCOUNTED
+from pipeline.report.in_tree import example_line, in_tree
 from pipeline.report.model import Finding, ReportModel
 
 FEW_NAMES = 6
@@ -364,35 +365,6 @@ def anchored(functions: Iterable[FunctionRow]) -> Iterator[tuple[str | None, Fun
 def anchor(function: str) -> str:
     """Return the id of a function's row."""
     return f"fn-{function}"
-
-
-ARTIFACTS = "build/pipeline/"
-"""Where the artifacts of a build lie in a tree."""
-
-
-def example_line(model: ReportModel) -> str:
-    """Return the shell line that repeats one timed run of the worst loop, in any tree."""
-    workloads = model.verify.throughput.workloads
-    loops = [one for one in workloads if one.kind == "loop"]
-    worst = min(loops or workloads, key=lambda one: one.ratio.value)
-    words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
-    words.append(f"LD_PRELOAD={_newest(model.verify.tuned.path)}")
-    return " ".join([*words, *map(_newest, worst.argv)])
-
-
-def _newest(word: str) -> str:
-    """Return a word for a shell; of an artifact the one made last: its key is another elsewhere."""
-    path = in_tree(word)
-    if not path.startswith(ARTIFACTS):
-        return shlex.quote(word)
-    profile, stage, _key, *rest = path.removeprefix(ARTIFACTS).split("/")
-    return f"$(ls -t {ARTIFACTS}{profile}/{stage}/*/{shlex.quote('/'.join(rest))} | head -1)"
-
-
-def in_tree(word: str) -> str:
-    """Return the path of an artifact as seen from the root of any tree; other words unchanged."""
-    _, found, rest = word.rpartition(f"/{ARTIFACTS}")
-    return f"{ARTIFACTS}{rest}" if found else word
 
 
 def commands(model: ReportModel) -> list[str]:

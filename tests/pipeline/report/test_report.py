@@ -24,11 +24,12 @@ from pipeline.release.contents import write_sums
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import write_reports
+from pipeline.report.in_tree import example_line
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding, ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text, render_terminal
-from pipeline.report.view import commands, example_line, harmless, slowest_first
+from pipeline.report.view import commands, harmless, slowest_first
 from pipeline.stages.build.workshop import Options
 
 GOLDEN = Path(__file__).parent / "golden"
