@@ -87,8 +87,8 @@ static bool gathers(const hak_heap *heap, unsigned cls) {
            hak_owner_of(newest) != hak_owner_word(heap, cls);
 }
 
-/* One that sheds, gathers, or gives run after run of more than the cache holds, gives all of them
- * at once: blocks that go in one go need one chain. */
+/* Whether all blocks leave, and not the older half: the class sheds, or the thread frees run after
+ * run of more than the cache holds, or the magazine gathers, and one chain takes all of them. */
 static bool gives_all(const hak_heap *heap, unsigned cls) {
     return hak_mode_sheds(heap, cls) || gathers(heap, cls) ||
            (heap->crowded && hak_mode_has_spilled(heap, cls) && heap->bins[cls].in_runs);

@@ -25,7 +25,7 @@ DEMANGLERS = ("c++filt", "llvm-cxxfilt")
 """Each knows names that the other leaves as they are, and addr2line's own leaves some, too."""
 MANGLED = ("_Z", "___Z", "_R")
 LIMIT_S = 300.0
-TAKES_STACKS = ("hak_os_stack", "allocator/os")
+TAKES_STACKS, THERE = "hak_os_stack", "allocator/os"
 """The library's function that each stack goes through, and the folder of its source."""
 
 Names = Mapping[int, tuple[Frame, ...]]
@@ -65,7 +65,7 @@ def without_ours(found: Names) -> Names:
         frame.folder.removesuffix("os")
         for frames in found.values()
         for frame in frames
-        if frame.name == TAKES_STACKS[0] and frame.folder.endswith(TAKES_STACKS[1])
+        if frame.name == TAKES_STACKS and frame.folder.endswith(THERE)
     )
     return {
         address: tuple(frame for frame in frames if not frame.folder.startswith(ours))
