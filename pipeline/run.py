@@ -13,6 +13,7 @@ from pipeline.stages.bolt.optimize import WITH_SAMPLES, bolt
 from pipeline.stages.bolt.samples import add_samples
 from pipeline.stages.bolt.train import EdgeProfile
 from pipeline.stages.build.baseline import baseline
+from pipeline.stages.build.beside import beside
 from pipeline.stages.build.configure import Setup, configure, read_geometry
 from pipeline.stages.build.cut import cut
 from pipeline.stages.build.record import record
@@ -93,9 +94,10 @@ def make(shop: Workshop) -> Release:
     """Run all stages but the last and return what they have made.
 
     Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
-    pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, bolt-samples
-    and samples (if there are any), sections, pgo-only and ablation (the choice of what is judged),
-    slowdown, verify, layout-null, self-time, cost (of what is not production).
+    pgo, a second training pass (context), bolt-instrument, bolt-train, bolt, bolt-samples and
+    samples (if there are any), beside all of these static; sections, pgo-only and ablation (the
+    choice of what is judged), slowdown, verify, layout-null, self-time, cost (of what is not
+    production).
     """
     setup = configure(shop)
     tell_unfit_checks(shop, setup)
@@ -110,13 +112,13 @@ def make(shop: Workshop) -> Release:
     training = train(shop, setup, plain, counting)
     refuse_rejected_inputs(shop, setup.geometry)
     profile = merge(shop, training)
-    lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
-    archive = static(shop, setup, profile)
-    last = lto
-    if shop.chain:
-        last = Candidate("context", *context(shop, setup, tuned, training, profile))
-    edges = count_edges(shop, setup, plain, training, last.library)
-    made = [last, *lay_out(shop, setup, last, edges)]
+    with beside(shop, lambda aside: static(aside, setup, profile)) as archive:
+        lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
+        last = lto
+        if shop.chain:
+            last = Candidate("context", *context(shop, setup, tuned, training, profile))
+        edges = count_edges(shop, setup, plain, training, last.library)
+        made = [last, *lay_out(shop, setup, last, edges)]
     if shop.chain:
         chain = [*simple_steps(shop, setup, plain, tuned, profile), lto, *made]
         chosen = ablation(shop, setup, plain, chain)
@@ -126,7 +128,7 @@ def make(shop: Workshop) -> Release:
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
     return Release(
         chosen.candidate,
-        archive,
+        archive.result(),
         profile,
         training.factors,
         verdict,

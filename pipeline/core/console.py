@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from rich.console import Console
 
@@ -110,8 +111,8 @@ class BuildConsole:
         """Print a sentence: on a terminal in lines that fit."""
         self._print(in_lines(text, self.rich.width) if self.live else runnable(text))
 
-    def _print(self, text: str) -> None:
-        self.rich.print(text, markup=False, highlight=False, soft_wrap=True)
+    def _print(self, text: str, style: str | None = None) -> None:
+        self.rich.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
     def heading(self, text: str) -> None:
         """Print a line that begins a section."""
@@ -119,17 +120,11 @@ class BuildConsole:
 
     def notice(self, text: str) -> None:
         """Print one line that a person should not overlook."""
-        self.rich.print(
-            runnable(f"note: {text}"),
-            style="yellow",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        self._print(runnable(f"note: {text}"), "yellow")
 
     def child(self, line: str) -> None:
         """Print the pasteable line of a child process (``-v``)."""
-        self.rich.print(f"  $ {line}", style="dim", markup=False, highlight=False, soft_wrap=True)
+        self._print(f"  $ {line}", "dim")
 
     def reused(self, name: str, result: str) -> None:
         """Show a stage whose artifact is there already."""
@@ -199,3 +194,33 @@ def numbered(say: Callable[[str], None], total: int) -> Callable[[str], None]:
     """Return ``say`` with a number behind each text: one takes seconds, and there are many."""
     numbers = itertools.count(1)
     return lambda text: say(f"{text}, {next(numbers)} of {total}")
+
+
+class HeldConsole(BuildConsole):
+    """The console of a stage that works beside others: it is silent until told to speak."""
+
+    def __init__(self, console: BuildConsole) -> None:
+        """Hold what is for ``console``."""
+        super().__init__(console.rich)
+        self._console = console
+        self._held: list[Callable[[], None]] = []
+
+    def tell(self) -> None:
+        """Say all that was held, in order."""
+        for words in self._held:
+            words()
+        self._held.clear()
+
+    def reused(self, name: str, result: str) -> None:
+        """Hold the line of a stage whose artifact is there already."""
+        self._held.append(partial(self._console.reused, name, result))
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        self._held.append(partial(self._console._print, text, style))
+
+    @contextmanager
+    def _steps(self, _name: str) -> Iterator[StageLine]:
+        yield StageLine(lambda _: None)
+
+    def _finished(self, name: str, result: str, seconds: float) -> None:
+        self._held.append(partial(self._console._finished, name, result, seconds))

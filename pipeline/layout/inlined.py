@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
+
+from pipeline.core.digest import stamp_of
 
 _ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")
 
@@ -17,6 +20,17 @@ def inlined_into(debug: Path, names: Collection[str]) -> dict[str, list[str]]:
     Names that no debug information speaks of are left out: no source defines them, or nothing
     calls them and the compiler has dropped them.
     """
+    found = _all_inlined(debug, stamp_of(debug))
+    return {name: sorted(found[name]) for name in names if name in found}
+
+
+@lru_cache(maxsize=1)
+def _all_inlined(debug: Path, _stamp: str) -> dict[str, set[str]]:
+    """Return the holders of each function that was inlined.
+
+    Reading takes a second, and a build asks twice about one file: for the report's text map, and
+    for what the lists promise.
+    """
     found: dict[str, set[str]] = {}
     with debug.open("rb") as stream:
         elf = ELFFile(stream)
@@ -24,9 +38,8 @@ def inlined_into(debug: Path, names: Collection[str]) -> dict[str, list[str]]:
             # --emit-relocs leaves relocations that the linker has applied already.
             for unit in elf.get_dwarf_info(relocate_dwarf_sections=False).iter_CUs():
                 for name, holder in _inlined(unit.get_top_DIE(), ""):
-                    if name in names:
-                        found.setdefault(name, set()).add(holder)
-    return {name: sorted(holders) for name, holders in found.items()}
+                    found.setdefault(name, set()).add(holder)
+    return found
 
 
 def _inlined(die: DIE, holder: str) -> Iterator[tuple[str, str]]:

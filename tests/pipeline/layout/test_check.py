@@ -273,6 +273,7 @@ def test_inlined_functions_are_found_in_debug_information(tmp_path: Path) -> Non
     flags = ("-O1", "-g", "-shared", "-fPIC", "-Wl,--emit-relocs")
     run(["gcc", *flags, source, "-o", output])
     assert inlined_into(output, {"pop", "no_such"}) == {"pop": ["get", "put"]}
+    assert inlined_into(output, {"no_such"}) == {}
     run(["strip", output])
     assert inlined_into(output, {"pop"}) == {}
 
