@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     click.echo(f"wrote {path}")
     paths = (f"note: {line}" for line in differing_programs(command))
     gone = (f"note: there is no {word}" for word in command[1:] if _is_gone(word))
-    for line in (*paths, *gone, *_hints(command), *_tried(tree, profile)):
+    for line in chain(paths, gone, _hints(command), _tried(tree, profile)):  # as each comes
         click.echo(line)
     for line in _next_steps(name, bool(command)):
         say(line)

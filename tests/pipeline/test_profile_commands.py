@@ -177,6 +177,18 @@ def test_init_runs_the_command_once(fresh: Sandbox, command: tuple[str, ...], to
     assert code == 0 and re.search(said, output), output
 
 
+def test_init_says_that_the_command_runs_before_it_does(fresh: Sandbox) -> None:
+    """Else nobody knows what it waits for, nor that ctrl-C leaves it out."""
+    child = fresh.start("init", "shop", "--", "sh", "-c", "until [ -e told ]; do sleep 0.1; done")
+    assert child.stdout is not None
+    output = ""
+    for line in child.stdout:
+        output += line
+        if line.startswith("now the command runs once"):
+            (fresh.root / "told").touch()
+    assert child.wait() == 0 and "\ntried once: " in output, output
+
+
 def test_ctrl_c_leaves_that_run_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> NoReturn:
         raise KeyboardInterrupt
