@@ -93,8 +93,8 @@ def nothing(
     return VersionError(
         f"no {kind}library {which}is published {where}{there}",
         hint=f"in the repository, `.venv/bin/pipeline build{options}` makes one, and "
-        f"`.venv/bin/pipeline install{options}`{package} brings it to a server; "
-        "or name a file by --library",
+        f"`.venv/bin/pipeline install{options} --prefix /usr/local`{package} brings it to a "
+        "server; or name a file by --library",
     )
 
 

@@ -57,8 +57,18 @@ def report_error(error: BaseException) -> int:
 def _help_of(error: click.ClickException) -> str:
     """Return how to see what the command takes that was typed wrongly."""
     context = getattr(error, "ctx", None)
+    if context and (profile := _bare_profile(error, context)):
+        return f"did you mean `.venv/bin/{context.command_path} --profile {profile}`?"
     command = context.command_path if context else _typed()
     return f"`.venv/bin/{command} --help` shows what it takes"
+
+
+def _bare_profile(error: click.ClickException, context: click.Context) -> str:
+    """Return the profile that somebody named without its option, as no argument that fits."""
+    _, is_extra, word = error.message.rstrip(")").rpartition("extra argument (")
+    takes = any("--profile" in one.opts for one in context.command.params)
+    known = {path.stem for path in Tree.here().profiles.glob("*.toml")}
+    return word if is_extra and takes and word in known else ""
 
 
 def _typed() -> str:

@@ -178,7 +178,7 @@ def test_before_anything_is_published_the_hint_can_be_typed_as_it_is(tmp_path: P
         libraries.find("kvd", None, "other", [tmp_path])
     hint = refused.value.hint
     assert "`.venv/bin/pipeline build --profile kvd`" in hint
-    assert "`.venv/bin/pipeline install --profile kvd`" in hint
+    assert "`.venv/bin/pipeline install --profile kvd --prefix /usr/local`" in hint
     with pytest.raises(VersionError, match="no library is published") as bare:
         libraries.find(None, None, "other", [tmp_path])
     assert "`.venv/bin/pipeline build`" in bare.value.hint

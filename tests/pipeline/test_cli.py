@@ -214,6 +214,8 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
     ("line", "hint"),
     [
         ("build --profile", "`.venv/bin/pipeline build --help` shows what it takes"),
+        ("build mixed", "did you mean `.venv/bin/pipeline build --profile mixed`?"),
+        ("build mixd", "`.venv/bin/pipeline build --help` shows what it takes"),
         ("--nope", "`.venv/bin/pipeline --help` shows what it takes"),
         ("experiment new cache mine", "take one of these"),
     ],
