@@ -153,7 +153,7 @@ def render_profile(name: str, command: Sequence[str], *, server: str | None = No
         training = _COMMAND.format(name=name, argv=argv)
         judging = _RECORDED.format(name=name, argv=argv)
         counted = _text(server) if server else "true"
-        time_of = f"#time_of = {counted}          # without its client\n" if server else ""
+        time_of = f"#time_of = {counted}".ljust(32) + "# without its client\n" if server else ""
         threads, whose = (2, ", those of a client, too") if server else (1, "")
         health = _HEALTH.format(
             name=name, argv=argv, counted=counted, time_of=time_of, threads=threads, whose=whose
