@@ -39,7 +39,10 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
     for name, why in found.items():
         shop.console.notice(f'health check "{name}" will be left out: {why}')
     if len(found) == len(checks):
-        shop.console.notice("nothing will be published: no health check can be used")
+        shop.console.notice(
+            "nothing will be published: no health check can be used; "
+            "ctrl-C, and give the profile one that prints the same each time"
+        )
 
 
 def _require_other(setup: Setup, check: Command, why: str) -> None:
