@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ChildError
 from pipeline.core.paths import from_here
+from pipeline.core.pool import pool
 from pipeline.core.preload import preload
 from pipeline.core.process import WORDS, Completed, describe_exit, first_line, run
 from pipeline.judge.bench import NOT_PRELOADED
@@ -102,6 +103,20 @@ def unfit(command: HealthCommand, logs: Path) -> Unfit | None:
     if printed[0] == printed[1]:
         return None
     return Unfit(f"{VARIES}; {_first_difference(*printed)}", fails=False)
+
+
+def clash(command: HealthCommand, logs: Path) -> str | None:
+    """Return how one of two runs at once fails without the library; None if both end well.
+
+    Such are the runs of a pair, where a workload has one thread.
+    """
+    numbered = [logs / f"{command.name}-at-once-{number}.log" for number in (1, 2)]
+    with pool(len(numbered)) as threads:
+        runs = list(threads.map(lambda log: _run(command, {}, log), numbered))
+    for plain, log in zip(runs, numbered, strict=True):
+        if isinstance(plain, str) or plain.returncode:
+            return f"{_ended(plain)} (log: {from_here(log)})"
+    return None
 
 
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.core.errors import SpaceError
+from pipeline.core.errors import SpaceError, WorkloadError
 from pipeline.core.pool import pool
 from pipeline.judge.bench import timed_run
 from pipeline.judge.request import BenchCommand, Side
@@ -98,7 +98,17 @@ class PairedRunner:
 
         def pinned(side: Side) -> RunSample:
             os.sched_setaffinity(0, {cpu})  # of this thread alone; its child inherits it
-            return self._run(patient, pair, side)
+            try:
+                return self._run(patient, pair, side)
+            except WorkloadError as error:
+                if bench.kind == "loop":  # ours, which share nothing
+                    raise
+                raise WorkloadError(
+                    error.message,
+                    hint=f"{error.hint}; with `threads` 1 several run at once: each needs a port "
+                    "and files of its own",
+                    log=error.log,
+                ) from error
 
         with pool(2) as threads:
             futures = {side: threads.submit(pinned, side) for side in pair.order}

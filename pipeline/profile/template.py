@@ -109,6 +109,7 @@ timeout_s = 300
 # of all its processes, a client's too, which hides what its server gains. For `sh DRIVER`,
 # `time_of` has the name of your server: then it alone is timed.
 # One worker that is asked over one connection means `threads = 1`, which narrows the intervals.
+# Then several runs are at once, so each needs a port and files of its own.
 #[[workload]]
 #name = "{name}-whole"
 #kind = "command"

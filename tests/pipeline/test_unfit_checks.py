@@ -73,6 +73,23 @@ def test_a_build_ends_at_once_where_a_check_fails_by_whose_command_it_trains(
     tell_unfit_checks(shop, setup_of((check,), (longer, other)))  # these may do better
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_timed_command_that_fails_beside_itself_is_told_before_anything_is_built(
+    shop: Workshop, tmp_path: Path, threads: int
+) -> None:
+    """A server with a fixed port: both runs of a pair are at once where it has one thread."""
+    script = f"mkdir {tmp_path}/port || exit 3; sleep 1; rmdir {tmp_path}/port"
+    timed = Command.model_validate(
+        {"kind": "command", "name": "timed", "role": "verify", "weight": 1, "threads": threads}
+        | {"argv": ["sh", "-c", script]}
+    )
+    if threads == 2:
+        tell_unfit_checks(shop, setup_of((timed,)))
+        return
+    with pytest.raises(WorkloadError, match=r'"timed" fails where two run at once.* code 3'):
+        tell_unfit_checks(shop, setup_of((timed,)))
+
+
 def test_where_no_check_can_be_used_nothing_will_be_published(shop: Workshop) -> None:
     assert "note: nothing will be published: no health check can be used" in said(shop, "echo $$")
 

@@ -5,6 +5,8 @@ The stage verify runs them again, minutes later, and leaves those out that show 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pipeline.core.console import numbered
 from pipeline.core.errors import WorkloadError
 from pipeline.profile.schema import Command, Program, Trace
@@ -19,7 +21,7 @@ NAME = "health"
 def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
     """Run each check twice, unless a build was judged by the same ones, and say which are unfit.
 
-    Raises WorkloadError where one fails by whose command the build trains.
+    Raises WorkloadError where one fails by whose command the build trains, or beside itself.
     """
     checks = [one for one in setup.verifying if isinstance(one, Command)]
     if shop.options.dry_run or not checks or _was_judged(shop, checks):
@@ -35,6 +37,9 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
                 found[one.name] = seen.why
                 if seen.fails:
                     _require_other(setup, one, seen.why)
+                    continue
+            if one.threads == 1:
+                _require_apart(shop, one, logs)
         line.done(f"{len(checks) - len(found)} of {len(checks)} do the same twice")
     for name, why in found.items():
         shop.console.notice(f'health check "{name}" will be left out: {why}')
@@ -42,6 +47,17 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
         shop.console.notice(
             "nothing will be published: no health check can be used; "
             "ctrl-C, and give the profile one that prints the same each time"
+        )
+
+
+def _require_apart(shop: Workshop, check: Command, logs: Path) -> None:
+    """Raise WorkloadError where a command fails beside itself: on a port that is taken, say."""
+    from pipeline.judge.health import clash
+
+    if why := clash(health_command(shop.tree.root, check), logs):
+        raise WorkloadError(
+            f'workload "{check.name}" fails where two run at once, as the runs of a pair do: {why}',
+            hint="give each run a port and files of its own (port 0, mktemp), or say threads = 2",
         )
 
 

@@ -14,7 +14,7 @@ from pipeline.core.errors import WorkloadError
 from pipeline.core.places import PLACES
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.pairing import PairedRunner
-from pipeline.judge.request import BenchCommand, Side
+from pipeline.judge.request import BenchCommand, Kind, Side
 from pipeline.judge.samples import SIDES, RunSample
 from pipeline.judge.schedule import PlannedPair, plan
 
@@ -78,6 +78,19 @@ def test_the_pairs_of_a_block_run_side_by_side(built: Path, tmp_path: Path) -> N
     assert len(set(cpus)) == len(places) == 2
     assert len(set(places.values())) == min(2, len(before))
     assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.parametrize(("kind", "told"), [("program", True), ("loop", False)])
+def test_a_program_that_fails_beside_itself_is_told_what_it_needs(
+    built: Path, tmp_path: Path, kind: Kind, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server whose port is taken: alone, by the first line of its log, it does well."""
+    monkeypatch.setattr(PairedRunner, "_is_single_threaded", lambda *_: True)
+    crashing = dataclasses.replace(bench(built, "crash"), kind=kind)
+    with pytest.raises(WorkloadError, match="SIGABRT") as caught:
+        runner(built, tmp_path)(crashing, PLANNED)
+    assert "run the first line of the log" in caught.value.hint
+    assert ("a port and files of its own" in caught.value.hint) == told
 
 
 def test_several_threads_run_in_turn(built: Path, tmp_path: Path) -> None:
