@@ -108,7 +108,7 @@ def unfit(command: HealthCommand, logs: Path) -> Unfit | None:
 def clash(command: HealthCommand, logs: Path) -> str | None:
     """Return how one of two runs at once fails without the library; None if both end well.
 
-    Such are the runs of a pair, where a workload has one thread.
+    Such are the runs of a pair, where a workload has one thread, and runs that are counted.
     """
     numbered = [logs / f"{command.name}-at-once-{number}.log" for number in (1, 2)]
     with pool(len(numbered)) as threads:

@@ -73,17 +73,20 @@ def test_a_build_ends_at_once_where_a_check_fails_by_whose_command_it_trains(
     tell_unfit_checks(shop, setup_of((check,), (longer, other)))  # these may do better
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_timed_command_that_fails_beside_itself_is_told_before_anything_is_built(
-    shop: Workshop, tmp_path: Path, threads: int
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [({"threads": 1}, True), ({"threads": 2}, False), ({"threads": 2, "counted": True}, True)],
+)
+def test_a_command_that_fails_beside_itself_is_told_before_anything_is_built(
+    shop: Workshop, tmp_path: Path, more: dict[str, object], refused: bool
 ) -> None:
-    """A server with a fixed port: both runs of a pair are at once where it has one thread."""
+    """A server with a fixed port: runs are at once where it has one thread, or is counted."""
     script = f"mkdir {tmp_path}/port || exit 3; sleep 1; rmdir {tmp_path}/port"
     timed = Command.model_validate(
-        {"kind": "command", "name": "timed", "role": "verify", "weight": 1, "threads": threads}
+        {"kind": "command", "name": "timed", "role": "verify", "weight": 1, **more}
         | {"argv": ["sh", "-c", script]}
     )
-    if threads == 2:
+    if not refused:
         tell_unfit_checks(shop, setup_of((timed,)))
         return
     with pytest.raises(WorkloadError, match=r'"timed" fails where two run at once.* code 3'):

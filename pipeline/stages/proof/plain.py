@@ -38,7 +38,7 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
                 if seen.fails:
                     _require_other(setup, one, seen.why)
                     continue
-            if one.threads == 1:
+            if one.threads == 1 or one.counted:
                 _require_apart(shop, one, logs)
         line.done(f"{len(checks) - len(found)} of {len(checks)} do the same twice")
     for name, why in found.items():
@@ -56,8 +56,8 @@ def _require_apart(shop: Workshop, check: Command, logs: Path) -> None:
 
     if why := clash(health_command(shop.tree.root, check), logs):
         raise WorkloadError(
-            f'workload "{check.name}" fails where two run at once, as the runs of a pair do: {why}',
-            hint="give each run a port and files of its own (port 0, mktemp), or say threads = 2",
+            f'workload "{check.name}" fails where two run at once, as the judge runs it: {why}',
+            hint="give each run a port and files of its own: port 0, mktemp",
         )
 
 
