@@ -141,14 +141,14 @@ class _Campaign:
         for block in plan(numbers, self._request.seed):
             if until_s is not None and self.seconds >= until_s:
                 return
-            self._run_block(block)
+            self._run_block(block, sum(wanted.values()))
 
-    def _run_block(self, block: Block) -> None:
+    def _run_block(self, block: Block, wanted: int) -> None:
         name = block[0].workload
-        done = sum(len(samples) for samples in self.samples.values())
+        pair = 1 + sum(len(samples) for samples in self.samples.values())
         spent, budget = self.seconds, self._request.time_budget_s
-        over = ", until each workload has its fewest pairs" if spent > budget else ""
-        self._progress(f"pair {done + 1}, {spent:.0f} s of {budget:.0f}{over}: {name}")
+        whole = f" of the {wanted} that a verdict takes" if spent > budget else ""
+        self._progress(f"pair {pair}{whole}, {spent:.0f} s of {budget:.0f}: {name}")
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before

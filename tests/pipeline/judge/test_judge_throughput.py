@@ -240,6 +240,15 @@ def test_looks_come_at_the_planned_shares_whatever_the_pairs_cost(
     assert result.seconds == pytest.approx(200, abs=4)
 
 
+def test_progress_beyond_the_budget_says_how_many_pairs_are_still_to_come() -> None:
+    said = list[str]()
+    runner = in_turn(simulated(np.random.default_rng(6), 1.1, 0.01))
+    measure(request(names=("a", "b"), time_budget_s=5), runner, said.append, ticking())
+    assert said[0] == "pair 1, 0 s of 5: a"
+    last = next(line for line in reversed(said) if line.startswith("pair"))
+    assert last.startswith("pair 19 of the 20 that a verdict takes, 18 s of 5: ")
+
+
 def test_each_workload_has_as_many_pairs_as_its_level_takes() -> None:
     """Fourteen for 16 intervals by an eighth of alpha: ten pairs can never say so much."""
     eight = request(names=tuple("abcdefgh"), time_budget_s=640)
