@@ -97,8 +97,12 @@ def to_decide(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str
 
 def same_build(words: Sequence[str]) -> list[str]:
     """Return of these options those that say what is built, not how it is judged."""
-    asked = (pair for pair in pairwise(words) if pair[0] == "--cpu")
-    return list(next(asked, ()))
+    return kept(words, "--cpu")
+
+
+def kept(words: Sequence[str], *names: str) -> list[str]:
+    """Return of these words the options with such a name, each with its value."""
+    return [word for pair in pairwise(words) if pair[0] in names for word in pair]
 
 
 def _accepted(names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from inspect import getmembers, isfunction
 from typing import Any
 
 from pipeline.core.variant import PRODUCTION, asked_for, line_of
-from pipeline.judge.advice import next_step, same_build, to_decide
+from pipeline.judge.advice import kept, next_step, same_build, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import (
     brief,
@@ -118,7 +118,7 @@ def next_command(model: ReportModel) -> str:
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
     step = to_decide if model.published else next_step
-    said = step(model.verify, line_of(model.profile, model.variant), _same_build(model))
+    said = step(model.verify, line_of(model.profile, model.variant), same_build(_asked(model)))
     return "; ".join(filter(None, (against_before(model), said)))
 
 
@@ -138,9 +138,9 @@ def _directly(model: ReportModel, before: str) -> str:
     return f"`.venv/bin/pipeline diff -p {line} {before} {model.version} --measure`"
 
 
-def _same_build(model: ReportModel) -> list[str]:
-    """Return the options of its command that say what is built, not how it is judged."""
-    return same_build(shlex.split((model.source and model.source.command) or ""))
+def _asked(model: ReportModel) -> list[str]:
+    """Return the words of the command that made the build."""
+    return shlex.split((model.source and model.source.command) or "")
 
 
 def _settle(model: ReportModel, before: str) -> str:
@@ -382,7 +382,8 @@ def commands(model: ReportModel) -> list[str]:
 def judged_again(model: ReportModel) -> str:
     """Return the shell line that judges the same build again, in the tree."""
     quick = ["--quick"] if model.verify.mode == "quick" else []
-    words = [asked_for(line_of(model.profile, model.variant)), *_same_build(model), *quick]
+    asked = kept(_asked(model), "--cpu", "--verify-time")
+    words = [asked_for(line_of(model.profile, model.variant)), *asked, *quick]
     return f".venv/bin/pipeline build --profile {' '.join(words)} --from verify"
 
 

@@ -294,7 +294,7 @@ def test_a_published_build_names_what_decides_its_speed() -> None:
 
 @pytest.mark.parametrize("published", [True, False])
 def test_a_report_names_the_same_build(published: bool) -> None:
-    words = " ".join(Options(quick=True, cpu="any", variant="hardened").words)
+    words = " ".join(Options(quick=True, cpu="any", variant="hardened", verify_s=90).words)
     model = ReportModel.model_construct(
         published=published,
         profile="shop",
@@ -305,7 +305,8 @@ def test_a_report_names_the_same_build(published: bool) -> None:
     )
     build = "build --profile shop --variant hardened --cpu any"
     assert f"{build} --verify-time" in next_command(model)
-    assert judged_again(model) == f".venv/bin/pipeline {build} --from verify"
+    again = "build --profile shop --variant hardened --verify-time 90s --cpu any --from verify"
+    assert judged_again(model) == f".venv/bin/pipeline {again}"
 
 
 def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(
