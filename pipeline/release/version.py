@@ -20,6 +20,7 @@ from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import PRODUCTION, VARIANTS, asked_for, line_of, shared_name
+from pipeline.release.last import LAST
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
 LEAST_DIGEST = 4
@@ -270,6 +271,11 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
     check_folder(dist)
     if not published(dist):
         return nothing_published(profile, dist.parent)
+    if wish == LAST:
+        return VersionError(
+            "`last` is the build judged last, for `report`, `diff` and `review` alone",
+            hint=f"give the version's name: `.venv/bin/pipeline list -p {profile}` shows it",
+        )
     close = did_you_mean(wish, [one.name for one in published(dist)])
     return VersionError(
         f"no published version {wish} of profile {profile!r}",

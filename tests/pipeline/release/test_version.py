@@ -82,6 +82,12 @@ def test_a_version_that_is_a_digit_off_is_named(tree: Tree) -> None:
     assert str(caught.value.hint).startswith("did you mean 1.0-ab22?")
 
 
+def test_last_is_a_word_of_reports_alone(tree: Tree) -> None:
+    with pytest.raises(VersionError, match="for `report`, `diff` and `review` alone") as caught:
+        resolve(tree, "p", "last")
+    assert "`.venv/bin/pipeline list -p p` shows it" in str(caught.value.hint)
+
+
 def test_a_copy_of_a_version_is_mended_by_its_own_profile(tree: Tree, tmp_path: Path) -> None:
     copy = Version(shutil.copytree(tree.dist("p") / "1.0-ab22", tmp_path / "elsewhere" / "copy"))
     (copy.folder / "manifest.json").write_text('{"profile": "shop"}', encoding="utf-8")
