@@ -135,7 +135,7 @@ def _judged_only(tree: Tree) -> str:
     from pipeline.report.kept import lines_judged
 
     shown = ", ".join(f"`.venv/bin/pipeline report last -p {name}`" for name in lines_judged(tree))
-    return shown and f"what was judged and not published: {shown}"
+    return shown and f"see what was judged and not published: {shown}"
 
 
 def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
