@@ -199,10 +199,17 @@ def _replace(dist: Path, others: list[Version]) -> str:
 def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     """Take a rejection back; ``current`` stays where it is."""
     from pipeline.core.lock import marks_lock
-    from pipeline.release.marks import accept
+    from pipeline.release.marks import accept, forget, rejected_and_gone
     from pipeline.release.version import how_to_mend
 
     with marks_lock(tree.state):
+        if wish and (gone := rejected_and_gone(tree.dist(profile), wish)):
+            forget(tree.dist(profile), gone)
+            say(
+                f"{gone.version} is no longer rejected ({gone.reason}). It was removed since: "
+                "a build of the same may publish it again"
+            )
+            return
         target = _own(tree, profile, wish)
         found = accept(target)
     if found is None:
@@ -230,9 +237,8 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
         if judged is None:
             raise
         raise VersionError(
-            f"{judged.name} of profile {profile!r} is not published: it was judged, and has "
-            "only a report",
-            hint="it cannot become current, so there is nothing to refuse; "
+            f"{judged.name} of profile {profile!r} is not published: only its report is there",
+            hint="it can neither become current nor be refused; "
             f"`.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
         ) from None
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.files import replace_text
-from pipeline.release.version import Version
+from pipeline.release.version import Version, has, published, the_one
 
 MARKS = "marks.json"
 MODES = ("quick", "default", "thorough")
@@ -158,13 +158,30 @@ def reject(version: Version, reason: str) -> None:
     )
 
 
+def rejected_and_gone(dist: Path, wish: str) -> Mark | None:
+    """Return the rejection of a version that ``wish`` names and pruning removed; or None."""
+    there = published(dist)
+    if has(there, wish):
+        return None
+    names = {one.name for one in there}
+    gone = {one.version: one for one in read_marks(dist).rejected if one.version not in names}
+    found = the_one([dist / name for name in gone], wish, dist.name)
+    return gone[found.name] if found else None
+
+
+def forget(dist: Path, mark: Mark) -> None:
+    """Take back one rejection."""
+    marks = read_marks(dist)
+    others = tuple(one for one in marks.rejected if one != mark)
+    _write(dist, marks.model_copy(update={"rejected": others}))
+
+
 def accept(version: Version) -> Mark | None:
     """Take back that a version was rejected; return the mark, None if there was none."""
     dist = version.folder.parent
-    marks, found = read_marks(dist), read_marks(dist).rejection(version)
+    found = read_marks(dist).rejection(version)
     if found is not None:
-        others = tuple(one for one in marks.rejected if one != found)
-        _write(dist, marks.model_copy(update={"rejected": others}))
+        forget(dist, found)
     return found
 
 

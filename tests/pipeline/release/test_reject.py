@@ -121,6 +121,17 @@ def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -
     assert current(tree.dist("p")) == version(tree, BAD)
 
 
+def test_a_rejection_is_taken_back_also_where_the_version_was_pruned(tree: Tree) -> None:
+    type_("reject", BAD, "--reason", "slow")
+    type_("prune", "--keep", "1")
+    assert not version(tree, BAD).is_published
+    said = type_("reject", BAD.partition("-")[2], "--undo")
+    assert f"{BAD} is no longer rejected (slow)" in said and "a build of the same" in said
+    assert read_marks(tree.dist("p")).rejected == ()
+    with pytest.raises(VersionError, match="no published version"):
+        type_("reject", BAD, "--undo")
+
+
 def test_the_only_version_can_be_refused_and_then_none_is_current(tree: Tree) -> None:
     reject(version(tree, OLD), "old")
     said = type_("reject", BAD, "--reason", "bad")
