@@ -32,7 +32,7 @@ class Point(Record):
     """One version as it was judged. None is unknown.
 
     ``mark`` says that it was rolled back or rejected, ``damaged`` that its files are not as they
-    were published.
+    were published, ``removed`` that it was published once.
     ``gain`` is its throughput over the baseline as a ratio, with the ends of its interval.
     ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
     ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
@@ -53,6 +53,7 @@ class Point(Record):
     current: bool
     mark: str | None = None
     damaged: bool = False
+    removed: bool = False
     mode: str | None
     processor: str | None
     baseline: str | None
@@ -244,6 +245,7 @@ def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
         version=name,
         created=str(_at(report, "verify", "created") or ""),
         published=is_published,
+        removed=not is_published and _at(report, "published") is True,
         current=False,
         mode=_at(report, "verify", "mode"),
         processor=_at(report, "verify", "environment", "processor"),

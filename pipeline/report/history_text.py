@@ -91,7 +91,8 @@ def _cells(point: Point, sign: str) -> tuple[str, ...]:
 def remark(point: Point) -> str:
     """Return what became of a version other than being published, and how it differs; or ""."""
     damaged = "DAMAGED" if point.damaged else ""
-    said = ("" if point.published else "not published", damaged, point.mark, differs(point))
+    absent = "removed" if point.removed else "not published"
+    said = ("" if point.published else absent, damaged, point.mark, differs(point))
     return "; ".join(filter(None, said))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -68,6 +69,13 @@ def test_each_version_is_there_once_oldest_first(tree: Tree) -> None:
     assert [one.version for one in points] == [FIRST, SECOND, THIRD]
     assert [one.published for one in points] == [True, True, False]
     assert [one.current for one in points] == [False, True, False]
+
+
+def test_what_was_published_and_pruned_is_not_told_as_never_published(tree: Tree) -> None:
+    shutil.rmtree(tree.dist("p") / FIRST)
+    rows = render_history(read_history(tree, "p")).splitlines()
+    assert f"{FIRST}: removed" in rows
+    assert any(row.startswith(f"{THIRD}: not published") for row in rows)
 
 
 def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
@@ -309,9 +317,7 @@ def test_a_version_judged_by_other_workloads_is_marked_and_no_line_leads_there(
     table = render_history(dropped)
     row = next(line for line in table.splitlines() if SECOND in line)
     assert row.startswith(OTHER)
-    assert f"{SECOND}: not published; other workloads than the version before: without larson" in (
-        table
-    )
+    assert f"{SECOND}: removed; other workloads than the version before: without larson" in table
     assert f"note: {OTHER}: judged by other workloads" in table
     memory = next(line for line in table.splitlines() if line.startswith("peak memory"))
     assert memory.count(OTHER) == 1
@@ -383,7 +389,7 @@ def test_one_library_judged_twice_is_no_trend(tmp_path: Path) -> None:
     history = read_history(tree, "q")
     assert [one.same_library for one in history.points] == [False, True, False]
     table = render_history(history)
-    assert f"{SECOND}: not published; same library as the version before" in table
+    assert f"{SECOND}: removed; same library as the version before" in table
     assert next(line for line in table.splitlines() if SECOND in line).startswith(SAME)
     for quantity in QUANTITIES:
         chart = drawn(history, quantity.field)
