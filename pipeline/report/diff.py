@@ -35,10 +35,11 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
 
 
 def _usual(comparison: Comparison) -> str:
-    """Return the reason that most rows have; "" where no two have the same."""
+    """Return the reason that most rows have; "" where it would not widen the table."""
     reasons = Counter(row.why for row in (*comparison.rows, *comparison.workloads))
     reason, rows = max(reasons.items(), key=lambda one: one[1], default=("", 0))
-    return reason if rows > 1 else ""
+    others = max((len(other) for other in reasons if other != reason), default=0)
+    return reason if rows > 1 and len(reason) > others else ""
 
 
 def _table(comparison: Comparison, usual: str) -> Table:
