@@ -43,6 +43,9 @@ USUAL_S = 50.0
 CHECKED = 3
 """A full build judges so many times for as long: itself, and twice where the answer is known."""
 
+AGAIN = "--from verify"
+"""Judges once more."""
+
 BORDER = (
     "the change is about as large as the margin, and more time would not tell on which side it "
     "lies: the version that is current stays, until a build gains more"
@@ -113,8 +116,8 @@ def _accepted(names: Sequence[str]) -> list[str]:
 def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
-        same = same_build(words)
-        return _more(result, line, same) + _seeming(result, line, words) + _busy(result)
+        said = _more(result, line, same_build(words)) + _seeming(result, line, words)
+        return said if AGAIN in said else said + _busy(result, line, words)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         neutral = _command(line, *words, "--allow-neutral")
         fat = fatter(result) is not None
@@ -173,11 +176,21 @@ def _seeming(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     )
 
 
-def _busy(result: VerifyResult) -> str:
+def _busy(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     around = result.environment
     if around.load_before <= around.cores:
         return ""
-    return f"; the machine was busy (load {around.load_before:.0f} on {around.cores} CPUs)"
+    again = _again(result, line, kept(words, "--cpu", "--verify-time"))
+    return (
+        f"; the machine was busy (load {around.load_before:.0f} on {around.cores} CPUs): "
+        f"when it is quiet, {again} may be enough"
+    )
+
+
+def _again(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    """Return the command that judges once more for the same time."""
+    quick = ("--quick",) if result.mode == "quick" else ()
+    return _command(line, *words, *quick, AGAIN)
 
 
 def _file(line: str) -> str:
@@ -213,12 +226,9 @@ def _longer(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     needed = 0.0 if seen and _is_harmless(result) else _seconds_needed(result)
     seconds = SURPLUS * max(needed, seen)
     if seconds > MOST_S:
-        quick = ("--quick",) if result.mode == "quick" else ()
-        again = _command(line, *words, *quick, "--from verify")
         return (
             f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
-            f"CPUs): when the machine is quiet, {again} "
-            "judges again"
+            f"CPUs): when the machine is quiet, {_again(result, line, words)} judges again"
         )
     minutes, counting = max(2, math.ceil(seconds / 60)), _minutes_beside(result)
     again = _command(line, *words, f"--verify-time {minutes}m")

@@ -175,7 +175,8 @@ def test_a_busy_machine_is_named_beside_the_next_step() -> None:
     found = judged(1.0, noise=10.0, misses=3.0)
     busy = found.environment.model_copy(update={"load_before": 11.2})
     said = advice(found.model_copy(update={"environment": busy}), "shop")
-    assert said.endswith("other stages are kept; the machine was busy (load 11 on 2 CPUs)")
+    again = "`.venv/bin/pipeline build --profile shop --from verify` may be enough"
+    assert said.endswith(f"the machine was busy (load 11 on 2 CPUs): when it is quiet, {again}")
 
 
 def missing_the_slowdown(found: VerifyResult, noise: float) -> VerifyResult:
