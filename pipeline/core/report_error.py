@@ -30,6 +30,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _FAILING = (errno.EIO, errno.ESTALE, errno.ENOTCONN)
 _NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EEXIST, errno.EISDIR)
+_NAMING = {"-p": "a profile", "--to": "a version"}
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large", "SIGXFSZ")
 
 
@@ -60,7 +61,15 @@ def _help_of(error: click.ClickException) -> str:
     if context and (profile := _bare_profile(error, context)):
         return f"did you mean `.venv/bin/{context.command_path} --profile {profile}`?"
     command = context.command_path if context else _typed()
-    return f"`.venv/bin/{command} --help` shows what it takes"
+    options = _naming(context.command) if context and "extra argument" in str(error) else ""
+    return f"`.venv/bin/{command} --help` shows what it takes{options}"
+
+
+def _naming(command: click.Command) -> str:
+    """Return by which options a command takes a name that was typed without one."""
+    taken = {option for one in command.params for option in one.opts}
+    said = [f"{what} as `{option} NAME`" for option, what in _NAMING.items() if option in taken]
+    return f": {', '.join(said)}" if said else ""
 
 
 def _bare_profile(error: click.ClickException, context: click.Context) -> str:

@@ -218,6 +218,11 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
         ("build mixd", "`.venv/bin/pipeline build --help` shows what it takes"),
         ("--nope", "`.venv/bin/pipeline --help` shows what it takes"),
         ("experiment new cache mine", "take one of these"),
+        (
+            "rollback 0.2",
+            "`.venv/bin/pipeline rollback --help` shows what it takes: "
+            "a profile as `-p NAME`, a version as `--to NAME`",
+        ),
     ],
 )
 def test_a_mistake_leads_to_the_help_of_its_command(line: str, hint: str) -> None:
