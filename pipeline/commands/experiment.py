@@ -157,7 +157,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     from pipeline.experiment.sides import geometry_of, require_trial
     from pipeline.experiment.trial import result_of
     from pipeline.experiment.write import add_result
-    from pipeline.versus.show import LONGER, next_step, render
+    from pipeline.versus.show import longer, next_step, render
 
     tree = Tree.here()
     entry = find_entry(tree, name)
@@ -168,8 +168,8 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     write_page(tree)
     click.echo(render(found, "term"), nl=False)
     click.echo(f"noted in {entry.path}")
-    longer = f"`.venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s`"
-    step = next_step(found, longer, f"`threads = 1` in {entry.path.name}")
+    again = f"`.venv/bin/pipeline experiment run {name} {longer(found, budget_s)}`"
+    step = next_step(found, again, f"`threads = 1` in {entry.path.name}")
     say(step or f"next: {_conclusion(found)}")
     return ExitCode.REGRESSION if found.worse else ExitCode.OK
 

@@ -133,12 +133,12 @@ def versus_command(
         raise click.UsageError("--time-of is for a COMMAND; a workload of a profile has time_of")
     from pipeline.core.errors import ExitCode
     from pipeline.versus.compare import Effort, Timed
-    from pipeline.versus.show import LONGER, next_step
+    from pipeline.versus.show import LONGER, longer, next_step
 
     timed, effort = Timed(command, threads, time_of), Effort(warmup, pairs)
     result = _compare(a, b, timed, profile, effort, budget_s, verbose)
     _show(result, form, output)
-    more = f"--pairs {LONGER * pairs}" if pairs else f"--budget {LONGER * budget_s:.0f}s"
+    more = f"--pairs {LONGER * pairs}" if pairs else longer(result, budget_s)
     if step := next_step(result, f"the same command with `{more}`", "`--threads 1`"):
         click.echo(step, err=form is not None)
     return ExitCode.REGRESSION if result.worse else ExitCode.OK

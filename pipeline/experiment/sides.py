@@ -21,7 +21,7 @@ from pipeline.geometry.tables import default_geometry
 from pipeline.stages.build.compile import LIBRARY, build_plain, library_sources
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.flags import COMPILE, LINK, spelled
-from pipeline.versus.side import SideOfTwo
+from pipeline.versus.side import SideOfTwo, understood
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry
@@ -67,7 +67,13 @@ def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
             f"{entry.path}: both sides are the same library, byte for byte",
             hint="the trial gives what is the default already: give another value",
         )
-    return SideOfTwo(BEFORE, library, {}), SideOfTwo(AFTER, changed, trial.options)
+    after = SideOfTwo(_named(AFTER, shop, changed), changed, trial.options)
+    return SideOfTwo(_named(BEFORE, shop, library), library, {}), understood(after)
+
+
+def _named(what: str, shop: Workshop, library: Path) -> str:
+    """Return a name that ends with the path: `versus` takes that, on a program of yours too."""
+    return f"{what}, {library.relative_to(shop.tree.root)}"
 
 
 def geometry_of(tree: Tree, entry: Entry) -> Geometry | None:
@@ -109,7 +115,9 @@ def _patched(shop: Workshop, entry: Entry, trial: Trial) -> Workshop:
     shutil.rmtree(copy, ignore_errors=True)
     patch = entry.path.parent / trial.patch
     if not patch.is_file():
-        raise UsageError(f"there is no patch {patch}", hint=f"`git diff > {patch}` writes one")
+        raise UsageError(
+            f"there is no patch {patch}", hint=f"`git diff allocator > {patch}` writes one"
+        )
     for name in library_sources(shop):
         here, there = shop.tree.root / name, copy / name
         there.parent.mkdir(parents=True, exist_ok=True)
@@ -150,11 +158,12 @@ def _apply(patch: Path, folder: Path, log: Path) -> None:
             ) from error
         raise BuildError(
             f"{patch} does not fit the sources",
-            hint="mend the patch, or make the entry a record",
+            hint="mend it, or make the entry a record; `git diff allocator` writes a patch without "
+            "pages that changed too",
             log=error.log,
         ) from error
     if digest_tree(folder, (".",)) == before:
         raise BuildError(
             f"{patch} changes nothing that the library is made of",
-            hint="write it in the root of the tree by `git diff`",
+            hint=f"write it in the root of the tree by `git diff allocator > {patch}`",
         )

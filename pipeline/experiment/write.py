@@ -22,10 +22,10 @@ hypothesis = "{hypothesis}"
 [trial]
 # options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
 # constants = {{ deep_times = 4 }}       # constants of the geometry (docs/geometry.md)
-# depths = {{ 64 = 512 }}                # the usual depth of single size classes, or of `all`;
+# depths = {{ 64 = 512 }}                # the usual depth (2 to 1024) of size classes, or of `all`;
 #                                       # from 288 bytes on it also bounds the greatest depth
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
-# patch = "{name}.patch"  # a patch beside this file, as `git diff` writes it
+# patch = "{name}.patch"  # a patch beside this file, as `git diff allocator` writes it
 profile = "mixed"                       # run the verify workloads of a profile,
 # run = ["python3", "-c", "print(1)"]   # or a command,
 # threads = 1                           # threads of that command, where you know them

@@ -27,8 +27,8 @@ def _depth(value: object) -> object:
     if type(value) is int and LEAST_DEPTH <= value <= MOST_DEPTH:
         return value
     raise ValueError(
-        f"must be a number of blocks from {LEAST_DEPTH} to {MOST_DEPTH}; no factor is possible, "
-        f"also not for {ALL_CLASSES}"
+        f"must be a number of blocks from {LEAST_DEPTH} to {MOST_DEPTH}, which classes of up to 64 "
+        f"bytes have by default; no factor is possible, also not for {ALL_CLASSES}"
     )
 
 

@@ -128,6 +128,8 @@ def _problem(model: type[BaseModel], mistake: ErrorDetails) -> str:
         return f"unknown key; {near}" if near else "unknown key"
     if mistake["type"] == "missing":
         return "is missing"
+    if mistake["type"] == "string_type":
+        return f"is {mistake['input']!r}; must be text: write it in quotes"
     text = mistake["msg"].removeprefix("Value error, ")
     given = mistake.get("input")
     shown = isinstance(given, str | int | float) and mistake["loc"]

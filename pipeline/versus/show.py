@@ -110,8 +110,18 @@ def _term(result: VersusResult) -> str:
     table, out = fitted(HEADINGS, _cells(result), SPARED, figures=1)
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
     return plain(
-        *sides, table, *narrow(out), _timed(result), *LEGEND, *_keys(result), sentence(result)
+        *sides,
+        table,
+        *narrow(out),
+        _timed(result),
+        *_legend(result),
+        *_keys(result),
+        sentence(result),
     )
+
+
+def _legend(result: VersusResult) -> tuple[str, ...]:
+    return LEGEND[:1] if result.throughput.alone else LEGEND
 
 
 def _timed(result: VersusResult) -> str:
@@ -172,6 +182,11 @@ def _small(result: VersusResult) -> list[str]:
     ]
 
 
+def longer(result: VersusResult, budget_s: float) -> str:
+    """Return the option for LONGER times as much. The fewest pairs may have taken over budget_s."""
+    return f"--budget {LONGER * max(budget_s, result.throughput.seconds):.0f}s"
+
+
 def next_step(result: VersusResult, longer: str, one_thread: str) -> str:
     """Return what to do where the speed is not decided; "" where it is.
 
@@ -195,7 +210,7 @@ def _markdown(result: VersusResult) -> str:
     table = [f"| {' | '.join(map(text.cell, cells))} |" for cells in rows]
     sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
     keys = [f"- {one}" for one in _keys(result)]
-    said, legend = f"**{sentence(result)}**", text.sentence("; ".join(LEGEND))
+    said, legend = f"**{sentence(result)}**", text.sentence("; ".join(_legend(result)))
     return "\n".join([said, "", *sides, *keys, "", *table, "", legend, ""])
 
 

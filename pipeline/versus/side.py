@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError, UsageError
 from pipeline.core.paths import Tree
+from pipeline.core.preload import preload
+from pipeline.core.process import run
 from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
 from pipeline.release.version import CURRENT, Version, published, require_undamaged, resolve
@@ -15,7 +17,9 @@ from pipeline.toolchain.elf import read_kind
 
 # A comma ends the library where a variable follows it: a value may have commas.
 _VARIABLE = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
-
+# What the library says of a variable that it does not use: a verdict would be about nothing.
+_UNUSED = re.compile(r"^hakmem: (.* (?:is no option|is not a number).*)$", re.MULTILINE)
+_START_LIMIT_S = 60.0
 
 WISHES = "give libc, the path of a libhakmem.so, the folder of a version, or a version's name"
 LIBC = "libc"
@@ -43,7 +47,20 @@ def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
     env = dict(one.split("=", 1) for one in variables)
     name, library = _library(tree, profile, wish)
     _require_shared(wish, library)
-    return SideOfTwo(name, library, env)
+    return understood(SideOfTwo(name, library, env))
+
+
+def understood(side: SideOfTwo) -> SideOfTwo:
+    """Return the side; UsageError with the library's words if it cannot use one of the variables.
+
+    A run would hide what the library says, and go by the default.
+    """
+    if any(name.startswith("HAKMEM_") for name in side.env):
+        env = preload(side.library) | side.env
+        said = _UNUSED.search(run(["true"], env=env, timeout_s=_START_LIMIT_S, expect=None).stderr)
+        if said is not None:
+            raise UsageError(said[1], hint="docs/options.md has all names and ranges")
+    return side
 
 
 def _require_shared(wish: str, library: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_depth_is_a_number_of_blocks_and_no_factor(depth: str, tmp_path: Path)
     path = new_place(Tree(tmp_path), "magazines", "shallow")
     path.parent.mkdir(parents=True)
     path.write_text(TRIAL.format(depths=f"{{ all = {depth} }}"), encoding="utf-8")
-    with pytest.raises(ProfileError, match="must be a number of blocks from 2 to 1024; no factor"):
+    with pytest.raises(ProfileError, match=r"from 2 to 1024, which .* up to 64.* no factor"):
         load_entry(path)
 
 
@@ -191,6 +191,14 @@ def test_a_mistake_in_an_entry_is_told_with_its_place(tmp_path: Path) -> None:
         load_entry(path)
 
 
+def test_a_variable_without_quotes_is_told_what_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    trial = "[trial]\noptions = { HAKMEM_PURGE_DELAY = 100 }\n"
+    path.write_text(f'schema_version = 1\ntitle = "x"\n{trial}', encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"HAKMEM_PURGE_DELAY: is 100; .*write it in quotes"):
+        load_entry(path)
+
+
 def test_a_record_cannot_be_run_and_an_unknown_name_has_a_hint() -> None:
     with pytest.raises(UsageError, match="is a record"):
         require_trial(find_entry(TREE, "hidden-visibility"))
@@ -239,6 +247,7 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
     assert code == ExitCode.REGRESSION, output
     libraries = [one.read_bytes() for one in _sides(fresh)]
+    assert re.search(r"A: as it is, build/pipeline/tiny/experiment/\w+/libhakmem\.so\n", output)
     assert sorted(b"9.9.9" in one for one in libraries) == [False, True]
     assert all(version.encode() in one for one in libraries if b"9.9.9" not in one)
     found = tomllib.loads((folder / "all.toml").read_text(encoding="utf-8"))["result"]
@@ -284,6 +293,18 @@ def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
     code, output = fresh.run("experiment", "run", "all")
     assert code == 5
     assert "all.patch does not fit the sources" in output
+    assert "git diff allocator > " in output  # without docs/experiments.md, which `new` changes
+
+
+def test_an_option_that_the_library_does_not_know_is_no_trial(fresh: Sandbox) -> None:
+    """A misspelt one was judged all the same, and noise became a verdict in the ledger."""
+    file = write_trial(fresh) / "all.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("HAKMEM_PURGE_DELAY =", "HAKMEM_PURGE_DELY ="), encoding="utf-8")
+    code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
+    assert code == ExitCode.USAGE, output
+    assert "HAKMEM_PURGE_DELY is no option; did you mean HAKMEM_PURGE_DELAY?" in output
+    assert "[[result]]" not in file.read_text(encoding="utf-8")
 
 
 def test_a_patch_that_is_in_the_tree_already_is_told_so(fresh: Sandbox) -> None:

@@ -37,7 +37,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.release.contents import write_sums
 from pipeline.versus.compare import logs_of_errors, rows_of
 from pipeline.versus.model import Compared, VersusResult
-from pipeline.versus.show import duration, next_step, render, sentence
+from pipeline.versus.show import duration, longer, next_step, render, sentence
 from pipeline.versus.side import parse_side
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,6 +84,24 @@ def test_each_side_has_its_own_variables_and_warm_up_does_not_count(
     # bench/command and the program it starts load the library: two for each run. One run of A
     # comes first, which asks for the number of threads.
     assert [file.stat().st_size for file in told] == [2 * (1 + 2 + 10), 2 * (2 + 10)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "HAKMEM_DELY is no option; did you mean HAKMEM_DELAY?",
+        "HAKMEM_DELY=x is not a number from 0 to 9; using 5",
+    ],
+)
+def test_a_variable_that_the_library_does_not_use_is_refused(said: str, tmp_path: Path) -> None:
+    """The library says so on stderr, which no run shows: the verdict was about nothing."""
+    source, library = tmp_path / "lib.c", tmp_path / "lib.so"
+    tell = f'if (getenv("HAKMEM_DELY")) fputs("hakmem: {said}\\n", stderr);'
+    constructor = f"__attribute__((constructor)) static void tell(void) {{ {tell} }}\n"
+    source.write_text(f"#include <stdio.h>\n#include <stdlib.h>\n{constructor}", encoding="utf-8")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    done = versus(library, f"{library},HAKMEM_DELY=x", "--pairs", "10", "--", "true")
+    assert (done.returncode, said in done.stderr) == (ExitCode.USAGE, True), done.stderr
 
 
 def test_a_program_that_fails_is_no_result(library: Path) -> None:
@@ -244,6 +262,19 @@ def test_a_little_more_memory_may_be_the_library_itself(rss: tuple[int, int], to
     said = render(result_of(1.0, rss), "term")
     assert ("that may be the library itself" in said) is bool(told)
     assert f"note: B takes at most {told} more" in said or not told
+
+
+def test_a_longer_budget_is_longer_than_what_was_used() -> None:
+    """The fewest pairs may take more than the budget; four times that measured no more then."""
+    found = result_of(1.0)
+    slow = found.throughput.model_copy(update={"seconds": 250.0})
+    assert longer(found, 60.0) == "--budget 240s"
+    assert longer(found.model_copy(update={"throughput": slow}), 60.0) == "--budget 1000s"
+
+
+def test_one_workload_alone_is_not_called_all_workloads() -> None:
+    for form in ("term", "markdown"):
+        assert "the verdict is on all workloads together" not in render(result_of(1.0), form)
 
 
 @pytest.mark.parametrize(("load", "told"), [(1.0, False), (9.0, True)])
