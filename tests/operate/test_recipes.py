@@ -78,25 +78,38 @@ def test_a_rust_program_allocates_by_hakmem(tmp_path: Path) -> None:
     assert "4 passed" in done.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("target", "kind"), [("hakmem", "Debug"), ("static", ""), ("static", "Release")]
-)
-def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str, kind: str) -> None:
-    (tmp_path / "CMakeLists.txt").write_text(
+def fetched(folder: Path, target: str, *options: str) -> str:
+    """Build and run a project of somebody else that fetches this tree; return what cmake said."""
+    (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\ninclude(FetchContent)\n"
         f'FetchContent_Declare(hakmem SOURCE_DIR "{ROOT}")\nFetchContent_MakeAvailable(hakmem)\n'
         f'add_executable(main "{ROOT}/tests/package/main.c")\n'
         f"target_link_libraries(main PRIVATE hakmem::{target})\n",
         encoding="utf-8",
     )
-    build = tmp_path / "build"
-    configure = ["-S", str(tmp_path), "-B", str(build), f"-DCMAKE_BUILD_TYPE={kind}"]
+    build, said = folder / "build", ""
+    configure = ["-S", str(folder), "-B", str(build), *options]
     for argv in (configure, ["--build", str(build), "--target", "main"]):
-        said = subprocess.run(["cmake", *argv], check=True, capture_output=True, text=True)
-        assert "warning" not in said.stdout + said.stderr
-    done = subprocess.run([build / "main"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, f"{VERSION}\n")
+        done = subprocess.run(["cmake", *argv], capture_output=True, text=True)
+        said += done.stdout + done.stderr
+        assert done.returncode == 0, said
+    ran = subprocess.run([build / "main"], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, f"{VERSION}\n")
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "kind"), [("hakmem", "Debug"), ("static", ""), ("static", "Release")]
+)
+def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str, kind: str) -> None:
+    assert "warning" not in fetched(tmp_path, target, f"-DCMAKE_BUILD_TYPE={kind}")
+
+
+@pytest.mark.slow
+def test_a_strict_project_fetches_it(tmp_path: Path) -> None:
+    strict = ("-DCMAKE_C_FLAGS=-Wpedantic -Werror", "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON")
+    fetched(tmp_path, "hakmem", "-DCMAKE_UNITY_BUILD=ON", *strict)
 
 
 @pytest.mark.slow
