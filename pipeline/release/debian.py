@@ -183,8 +183,17 @@ def _tools(source: Source, room: Path) -> None:
     for page in sorted((source.root / "docs").glob("*.md")):
         _copy(page, room / "usr/share/doc/hakmem-tools" / page.name)
     _write(room / "usr/bin/hakmem", _COMMAND)
-    completion = run([sys.executable, "-m", "operate", "completion", "bash"], cwd=source.root)
-    _write(room / "usr/share/bash-completion/completions/hakmem", completion.stdout)
+    for shell, place in _COMPLETIONS.items():
+        completion = run([sys.executable, "-m", "operate", "completion", shell], cwd=source.root)
+        _write(room / "usr/share" / place, completion.stdout)
+
+
+_COMPLETIONS = {
+    "bash": "bash-completion/completions/hakmem",
+    "zsh": "zsh/vendor-completions/_hakmem",
+    "fish": "fish/vendor_completions.d/hakmem.fish",
+}
+"""Where each shell looks, below /usr/share."""
 
 
 def command_files(root: Path) -> list[Path]:

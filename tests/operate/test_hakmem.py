@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -108,8 +109,60 @@ def test_a_full_disk_is_told(line: str) -> None:
     assert "error: cannot read or write: No space left on device\n  what to do: free" in done.stderr
 
 
-def test_bash_completes_commands_and_options() -> None:
+TYPED = [
+    (("compl",), "completion"),
+    (("run", "--pro"), "--profile"),
+    (("run", "--variant", "ha"), "hardened"),
+    (("run", "printe"), "printenv"),
+    (("run", "--variant", "hardened", "--", "printe"), "printenv"),
+    (("completion", "z"), "zsh"),
+]
+"""What is typed behind `hakmem`, and a word that completes it."""
+
+
+@pytest.mark.parametrize(("typed", "word"), TYPED)
+def test_bash_completes(typed: tuple[str, ...], word: str) -> None:
     script = hakmem("completion", "bash").stdout
-    typed = "COMP_WORDS=(hakmem compl); COMP_CWORD=1; _hakmem; echo ${COMPREPLY[@]}"
-    done = subprocess.run(["bash", "-c", f"{script}\n{typed}"], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("completion\n", "")
+    line = f"COMP_WORDS=(hakmem {' '.join(typed)}); COMP_CWORD={len(typed)}"
+    ask = f"{script}\n{line}; _hakmem; printf '%s\\n' ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert word in done.stdout.split()
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
+@pytest.mark.parametrize(("typed", "word"), TYPED)
+def test_fish_completes(tmp_path: Path, typed: tuple[str, ...], word: str) -> None:
+    script = hakmem("completion", "fish").stdout
+    ask = f"{script}\ncomplete -C 'hakmem {' '.join(typed)}'"
+    env = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", ask], env=env, capture_output=True, text=True
+    )
+    assert word in done.stdout.split(), done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here")
+@pytest.mark.parametrize(("typed", "word"), TYPED)
+def test_zsh_completes(tmp_path: Path, typed: tuple[str, ...], word: str) -> None:
+    """In a zsh of its own: completion wants an editor, and that a terminal."""
+    (tmp_path / "_hakmem").write_text(hakmem("completion", "zsh").stdout, encoding="utf-8")
+    (tmp_path / "inner").write_text(
+        f"fpath=({tmp_path} $fpath); PS1=; unsetopt zle_bracketed_paste list_beep\n"
+        f"autoload -Uz compinit && compinit -u -d {tmp_path}/dump\n"
+        "typed() { print -r -- \"<$BUFFER>\"; exit }; zle -N typed; bindkey '^X' typed\n"
+        "print ready\n",
+        encoding="utf-8",
+    )
+    outer = (
+        "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'source ./inner'\n"
+        "zpty -r -m z _ '*ready*'\n"
+        f"zpty -n -w z $'hakmem {' '.join(typed)}\\t\\x18'\n"
+        "while zpty -r z line; do print -r -- $line; done"
+    )
+    env = {**os.environ, "TERM": "dumb", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["zsh", "-f", "-c", outer], cwd=tmp_path, env=env, capture_output=True, text=True
+    )
+    found = re.search(r"<hakmem (.*)>", done.stdout)
+    assert found and word in found[1].split(), done.stdout + done.stderr

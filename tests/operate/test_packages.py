@@ -77,6 +77,9 @@ def test_packages_are_installed_and_the_command_runs_programs(
     assert f"LD_PRELOAD={place}" in found.stdout
     assert "HAKMEM_PURGE_DELAY=5" in found.stdout
     assert (root / "usr/lib/debug/.build-id/ab/cdef.debug").is_file()
+    for place in ("bash-completion/completions/hakmem", "zsh/vendor-completions/_hakmem"):
+        assert "_hakmem() {" in (root / "usr/share" / place).read_text(encoding="utf-8")
+    assert (root / "usr/share/fish/vendor_completions.d/hakmem.fish").is_file()
 
 
 def test_the_tools_bring_the_pages_that_they_name(version: Version, tmp_path: Path) -> None:
