@@ -78,8 +78,16 @@ typedef struct hak_usage {
 
 void hak_get_usage(hak_usage *usage);
 
-struct mallinfo2 hak_mallinfo2(void);      /* both structures: glibc's <malloc.h> */
-struct mallinfo hak_mallinfo(void);        /* figures above INT_MAX are given as INT_MAX */
+/* Without <malloc.h> clang would warn C++ programs: it knows neither structure. */
+#if defined(__cplusplus) && defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
+#endif
+struct mallinfo2 hak_mallinfo2(void); /* both structures: glibc's <malloc.h> */
+struct mallinfo hak_mallinfo(void);   /* figures above INT_MAX are given as INT_MAX */
+#if defined(__cplusplus) && defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 int hak_mallopt(int parameter, int value); /* 1, or 0 where it means nothing: docs/limits.md */
 int hak_malloc_trim(size_t keep); /* hak_purge; 1 when memory was given back; keep: ignored */
 void hak_malloc_stats(void);      /* prints usage and events to stderr */

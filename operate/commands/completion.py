@@ -75,9 +75,10 @@ def _bash() -> str:
     cases = []
     for name, parser in _parsers().items():
         options = list(_options(parser))
-        values = [option for option in options if option.choices]
-        values = [(flag, _choices(one)) for one in values for flag in one.option_strings]
-        cases += [f'    *" {name} {flag}") words="{" ".join(some)}" ;;' for flag, some in values]
+        values = [(flag, _choices(one)) for one in options for flag in one.option_strings]
+        cases += [
+            f'    *" {name} {flag}") words="{" ".join(some)}" ;;' for flag, some in values if some
+        ]
         words = sorted(flag for one in options for flag in one.option_strings)
         said = f'words="{" ".join([*words, *_positional(parser)])}"'
         if name == _PROGRAM:

@@ -77,8 +77,8 @@ def test_packages_are_installed_and_the_command_runs_programs(
     assert f"LD_PRELOAD={place}" in found.stdout
     assert "HAKMEM_PURGE_DELAY=5" in found.stdout
     assert (root / "usr/lib/debug/.build-id/ab/cdef.debug").is_file()
-    for place in ("bash-completion/completions/hakmem", "zsh/vendor-completions/_hakmem"):
-        assert "_hakmem() {" in (root / "usr/share" / place).read_text(encoding="utf-8")
+    for script in ("bash-completion/completions/hakmem", "zsh/vendor-completions/_hakmem"):
+        assert "_hakmem() {" in (root / "usr/share" / script).read_text(encoding="utf-8")
     assert (root / "usr/share/fish/vendor_completions.d/hakmem.fish").is_file()
 
 

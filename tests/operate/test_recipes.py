@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from made import ROOT
 
+from pipeline.toolchain.find import find_llvm
+
 RECIPES = ROOT / "packaging"
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
 OPTION = re.compile(r"-DHAKMEM_(\w+)=")
@@ -59,6 +61,17 @@ def test_the_rust_crate_declares_what_the_header_has() -> None:
     header = (ROOT / "allocator/include/hakmem.h").read_text(encoding="utf-8")
     declared = re.findall(r"fn (hak_\w+)\(", text("rust/src/lib.rs"))
     assert declared and all(f"{name}(" in header for name in declared)
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_header_makes_no_warnings(compiler: str, language: str) -> None:
+    program = shutil.which(compiler) or str(find_llvm() / compiler)
+    strict = ["-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    include = f'#include "{ROOT}/allocator/include/hakmem.h"\n'
+    argv = [program, *strict, "-x", language, "-"]
+    done = subprocess.run(argv, input=include, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
