@@ -103,6 +103,35 @@ def test_a_package_can_be_linked_with(version: Version, tmp_path: Path) -> None:
     assert (folder.parent / "cmake/hakmem/hakmem-config.cmake").is_file()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(
+    os.getuid() != 0 or not all(map(shutil.which, ("buildah", "debootstrap"))),
+    reason="needs root, buildah and debootstrap",
+)
+def test_the_image_is_built_and_runs_programs(version: Version, tmp_path: Path) -> None:
+    """By the recipe for containers, on a base that is made here: no registry need be there."""
+    places = (f"--root={tmp_path}/images", f"--runroot={tmp_path}/run", "--storage-driver=vfs")
+    build(Source(ROOT, version), tmp_path / "debs")
+    base = ["debootstrap", "--variant=minbase", "bookworm", str(tmp_path / "base")]
+    if subprocess.run(base, capture_output=True).returncode != 0:
+        pytest.skip("debootstrap reaches no mirror of Debian here")
+    (tmp_path / "Base").write_text("FROM scratch\nADD base /\n", encoding="utf-8")
+
+    def buildah(verb: str, *words: str) -> str:
+        argv = ["buildah", *places, verb, *words]
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    recipe = ("--build-arg=BASE=localhost/base", f"-f={ROOT}/packaging/container/Containerfile")
+    buildah("build", "--isolation=chroot", "-f=Base", "-t=base", ".")
+    buildah("build", "--isolation=chroot", *recipe, "-t=hakmem", "debs")
+    container = buildah("from", "--pull=never", "localhost/hakmem").strip()
+    asked = ("hakmem", "run", "--", "env")
+    said = buildah("run", "--isolation=chroot", container, "--", *asked)
+    assert "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libhakmem.so" in said
+
+
 def test_equal_versions_make_equal_packages(version: Version, tmp_path: Path) -> None:
     def digests(folder: Path) -> list[str]:
         files = build(Source(ROOT, version), folder)
