@@ -16,8 +16,8 @@ from pipeline.core.processor import machine
 _HUGE_PAGES = FOLDER / "enabled"
 
 
-def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
-    """Return what a reader must know to judge the numbers."""
+def describe_machine() -> dict[str, object]:
+    """Return when and where this is, and how busy it is there."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "processor": machine().described,
@@ -26,9 +26,12 @@ def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
         "libc": " ".join(platform.libc_ver()),
         "transparent huge pages": chosen(_HUGE_PAGES) or "unknown",
         "load before": os.getloadavg()[0],
-        "repetitions": repetitions,
-        "scale": scale,
     }
+
+
+def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
+    """Return what a reader must know to judge the numbers."""
+    return {**describe_machine(), "repetitions": repetitions, "scale": scale}
 
 
 def today() -> tuple[str, str]:

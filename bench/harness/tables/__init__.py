@@ -1,0 +1,1 @@
+"""Tables of docs/results that one command can make again: bench/result."""

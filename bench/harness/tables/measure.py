@@ -1,0 +1,87 @@
+"""Runs the commands of a recipe and keeps each figure that its table shows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.harness import runner
+from bench.harness.allocators import REPOSITORY, Allocator
+from bench.harness.tables.figures import FIGURES, READERS, Samples
+from bench.harness.tables.recipe import Recipe, Run, filled
+from pipeline.core.process import run_visible
+
+Kept = dict[str, dict[str, dict[str, list[float]]]]
+"""Samples by row, by whose they are, and by figure."""
+
+LIMIT_S = 600.0
+
+
+class Failed(Exception):
+    """A command did not end well and has said why; holds its exit code."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+def measure(recipe: Recipe) -> Kept:
+    """Run everything. Raises Missing before the first run, later Failed or RunFailed."""
+    found: Samples = {}
+    ours: str | None = None
+    commands = [(run, filled(run.command)) for run in recipe.run]
+    for run, command in commands:
+        for row, column, words in _parts(run):
+            part, ours = _once([*command, *words])
+            _add(found, part, row, column)
+    return _figures(recipe, _turned(found) if recipe.turned else found, ours)
+
+
+def _parts(run: Run) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield each row and column in turn, and what they add to the command."""
+    for _ in range(run.repetitions):
+        for row, more in (run.rows or {"": ()}).items():
+            for column, yet_more in (run.columns or {"": ()}).items():
+                yield row, column, (*yet_more, *more)
+
+
+def _once(words: list[str]) -> tuple[Samples, str | None]:
+    tool = next((word for word in words if word in READERS), None)
+    if tool is None:
+        sample = runner.measure(Path(words[0]), words[1:], Allocator("libc"), LIMIT_S)
+        return {"": {"": [sample]}}, None
+    at = words.index(tool)
+    with tempfile.TemporaryDirectory(prefix="hakmem-result-") as folder:
+        file = Path(folder) / "found.json"
+        argv = [*words[:at], str(REPOSITORY / tool), "--json", str(file), *words[at + 1 :]]
+        if code := run_visible(argv, cwd=REPOSITORY):
+            raise Failed(code)
+        return READERS[tool](file)
+
+
+def _add(found: Samples, part: Samples, row: str, column: str) -> None:
+    for its_row, by_column in part.items():
+        for its_column, samples in by_column.items():
+            place = found.setdefault(row or its_row, {})
+            place.setdefault(column or its_column, []).extend(samples)
+
+
+def _turned(found: Samples) -> Samples:
+    turned: Samples = {}
+    for row, by_column in found.items():
+        for column, samples in by_column.items():
+            turned.setdefault(column, {})[row] = samples
+    return turned
+
+
+def _figures(recipe: Recipe, found: Samples, ours: str | None) -> Kept:
+    kept: Kept = {}
+    for row, by_column in found.items():
+        for who, figure in recipe.columns.values():
+            samples: Sequence[runner.Sample] = by_column.get(who, [])
+            pairs = zip(samples, by_column.get(ours or who, samples), strict=True)
+            values = [FIGURES[figure].of(sample, base) for sample, base in pairs]
+            if values:
+                place = kept.setdefault(row, {}).setdefault(who, {})
+                place[figure] = [float(f"{value:.6g}") for value in values]
+    return kept

@@ -1,0 +1,124 @@
+"""docs/results/data/NAME-PROCESSOR.json, and the tables that pages have of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median, quantiles
+from textwrap import fill
+from typing import Any
+
+from bench.harness import saved
+from bench.harness.report import markdown_table
+from bench.harness.tables.figures import FIGURES
+from bench.harness.tables.measure import Kept
+from bench.harness.tables.recipe import Recipe
+from pipeline.core.errors import UsageError
+from pipeline.core.files import replace_text
+
+DATA = saved.RESULTS / "data"
+WIDTH = 128
+_BY = """\
+`bench/result {name}` measures this anew by [its commands](../../bench/results/{name}.toml)."""
+
+
+def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: str) -> Path:
+    """Write what was measured on a kind of processor, in place of what is there of the same one."""
+    path = DATA / f"{recipe.name}-{kind}.json"
+    check_place(path, environment)
+    medians = {
+        row: {
+            who: {figure: median(values) for figure, values in figures.items()}
+            for who, figures in by_who.items()
+        }
+        for row, by_who in samples.items()
+    }
+    found = {
+        "table": recipe.name,
+        "environment": environment,
+        "runs": [run.model_dump(exclude_defaults=True) for run in recipe.run],
+        "medians": medians,
+        "samples": samples,
+    }
+    replace_text(path, json.dumps(found, separators=(",", ":")) + "\n")
+    return path
+
+
+def check_place(path: Path, environment: dict[str, object]) -> None:
+    """Raise UsageError where the file is of another processor, by family and model."""
+    if path.exists():
+        there = read(path)["environment"]["processor"]
+        if there.partition("(")[2] != str(environment["processor"]).partition("(")[2]:
+            raise UsageError(
+                f"{path} is of {there}, this machine has {environment['processor']}",
+                hint="name that file after its model, and begin again",
+            )
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return a file of results."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def of_recipe(name: str) -> list[dict[str, Any]]:
+    """Return all results of a recipe, the newest first."""
+    files = map(read, sorted(DATA.glob(f"{name}-*.json")))
+    found = [file for file in files if file["table"] == name]
+    return sorted(found, key=lambda one: str(one["environment"]["date"]), reverse=True)
+
+
+def update(recipe: Recipe) -> str:
+    """Return the page of a recipe with its tables made anew. Raises UsageError without marks."""
+    text = (saved.RESULTS / recipe.page).read_text(encoding="utf-8")
+    begin, end = f"<!-- bench/result {recipe.name} -->\n", "<!-- end -->\n"
+    before, mark, rest = text.partition(begin)
+    _, second, after = rest.partition(end)
+    if not (mark and second):
+        raise UsageError(f"docs/results/{recipe.page} lacks the lines\n{begin}{end}")
+    parts = [_BY.format(name=recipe.name)]
+    for found in of_recipe(recipe.name):
+        parts += [_caption(found), "\n".join(markdown_table(_cells(recipe, found)))]
+    return f"{before}{begin}\n" + "\n\n".join(parts) + f"\n\n{end}{after}"
+
+
+def _caption(found: dict[str, Any]) -> str:
+    where = found["environment"]
+    parts = [f"**{str(where['date'])[:10]}, {where['processor']}**"]
+    parts += [f"{where['processors']} processors"] if "processors" in where else []
+    parts += [f"load {where['load before']:.1f}"] if "load before" in where else []
+    parts += [f"commit {where['commit']}"] if "commit" in where else []
+    most = max(map(len, _lists(found["samples"]))) if found["samples"] else 0
+    parts += ["without its samples"] if not most else [f"medians of {most}"] if most > 1 else []
+    return fill(", ".join(parts) + ":", WIDTH)
+
+
+def _lists(samples: Kept) -> list[list[float]]:
+    return [values for row in samples.values() for who in row.values() for values in who.values()]
+
+
+def _cells(recipe: Recipe, found: dict[str, Any]) -> list[list[str]]:
+    medians = found["medians"]
+    columns = {
+        heading: of
+        for heading, of in recipe.columns.items()
+        if any(of[1] in by_who.get(of[0], {}) for by_who in medians.values())
+    }
+    rows = [
+        [recipe.rows.get(row, row), *(_cell(recipe, found, row, *of) for of in columns.values())]
+        for row in medians
+    ]
+    return [[recipe.corner, *columns], *rows]
+
+
+def _cell(recipe: Recipe, found: dict[str, Any], row: str, who: str, figure: str) -> str:
+    value = found["medians"][row].get(who, {}).get(figure)
+    if value is None:
+        return ""
+    digits = FIGURES[figure].digits
+    text = f"{value:,.{digits if value < 1000 else 0}f}"
+    samples = found["samples"][row][who][figure] if recipe.quartiles and found["samples"] else []
+    if len(set(samples)) < 2:
+        return text
+    low, _, high = quantiles(samples, n=4)
+    return f"{text} [{low:.{digits}f}, {high:.{digits}f}]"

@@ -1,0 +1,87 @@
+"""bench/results/NAME.toml: what is run for a table of docs/results, and how the table looks."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bench.harness.allocators import REPOSITORY
+from bench.harness.arguments import Missing
+from pipeline.core.errors import UsageError
+
+RECIPES = REPOSITORY / "bench" / "results"
+_BUILT = {
+    "LIB": ("clang", "lib/libhakmem.so"),
+    "GUARD": ("guard", "lib/libhakmem-guard.so"),
+    "HARDENED": ("hardened", "lib/libhakmem-hardened.so"),
+    "RESEARCH": ("research", "lib/libhakmem-research.so"),
+    "PROGRAMS": ("clang", "bench"),
+}
+"""What stands for something built: the preset that makes it, and where it lies then."""
+_WORD = re.compile(rf"\b({'|'.join(_BUILT)})\b")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Run(_Table):
+    """A command: bench/compare, bench/instructions, bench/recorded, or one program.
+
+    A program runs for each row and column, with what they add to its arguments.
+    """
+
+    command: tuple[str, ...] = Field(min_length=1)
+    repetitions: int = Field(default=1, ge=1)
+    rows: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
+
+
+class Recipe(_Table):
+    """How one table is measured, and how it looks."""
+
+    name: str
+    title: str
+    page: str
+    corner: str
+    columns: dict[str, tuple[str, str]]
+    """By heading: whose figure (of which allocator, say), and which figure (figures.py)."""
+    rows: dict[str, str] = {}
+    """Names of rows on the page, where they differ."""
+    turned: bool = False
+    """Whether what was measured as a row is a column of the page."""
+    quartiles: bool = False
+    run: tuple[Run, ...] = Field(min_length=1)
+
+
+def names() -> list[str]:
+    """Return the names of all recipes."""
+    return sorted(path.stem for path in RECIPES.glob("*.toml"))
+
+
+def load(name: str) -> Recipe:
+    """Read a recipe. Raises UsageError where there is none, or where it is wrong."""
+    if name not in names():
+        raise UsageError(f"there is no bench/results/{name}.toml", hint="--list shows all")
+    text = (RECIPES / f"{name}.toml").read_text(encoding="utf-8")
+    try:
+        return Recipe.model_validate({"page": f"{name}.md", "name": name} | tomllib.loads(text))
+    except (ValidationError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"bench/results/{name}.toml: {error}") from None
+
+
+def filled(command: tuple[str, ...], root: Path = REPOSITORY) -> tuple[str, ...]:
+    """Return the command with LIB and the like replaced. Raises Missing for what is not built."""
+
+    def place(found: re.Match[str]) -> str:
+        preset, path = _BUILT[found[0]]
+        built = root / "build" / preset / path
+        if not built.exists():
+            build = f"cmake --preset {preset} && cmake --build --preset {preset} -j2"
+            raise Missing(f"{found[0]} is not built ({built}); do that with\n  {build}")
+        return str(built)
+
+    return tuple(_WORD.sub(place, word) for word in command)

@@ -1,0 +1,116 @@
+"""bench/result: tables of docs/results stand in their pages as their files have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+
+import pytest
+from click.testing import CliRunner
+
+from bench.harness import result, saved
+from bench.harness.arguments import Missing
+from bench.harness.tables import page, recipe
+from bench.harness.tables.figures import FIGURES
+
+NAMES = recipe.names()
+LINE = "echo seconds=1 cpu_seconds=$1 ops=1000000000 peak_rss_kib=1024 allocator=libc.so.6"
+RECIPE = """\
+title = "A table"
+corner = "row"
+columns."one, ns" = ["one", "ns"]
+columns."two, ns" = ["two", "ns"]
+rows.quick = "quick ones"
+[[run]]
+command = ["PROGRAM"]
+repetitions = 3
+rows.quick = []
+columns.one = ["1.5"]
+columns.two = ["4"]
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_the_tables_of_its_files(name: str) -> None:
+    wanted = recipe.load(name)
+    text = (saved.RESULTS / wanted.page).read_text(encoding="utf-8")
+    assert page.update(wanted) == text, "bench/result --pages mends it"
+    assert {figure for _, figure in wanted.columns.values()} <= set(FIGURES)
+
+
+@pytest.mark.parametrize("file", sorted(page.DATA.iterdir()), ids=lambda file: file.stem)
+def test_a_file_belongs_to_a_table_and_its_medians_are_those_of_its_samples(file: Path) -> None:
+    found = page.read(file)
+    assert found["table"] in NAMES
+    for row, by_who in (found["samples"] or {}).items():
+        for who, figures in by_who.items():
+            for figure, values in figures.items():
+                assert found["medians"][row][who][figure] == median(values)
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder like docs/results, with the recipe `table` and its page."""
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n{LINE}\n", encoding="utf-8")
+    program.chmod(0o755)
+    text = RECIPE.replace("PROGRAM", str(program))
+    (tmp_path / "table.toml").write_text(text, encoding="utf-8")
+    marks = "before\n<!-- bench/result table -->\nold\n<!-- end -->\nafter\n"
+    (tmp_path / "table.md").write_text(marks, encoding="utf-8")
+    monkeypatch.setattr(recipe, "RECIPES", tmp_path)
+    monkeypatch.setattr(saved, "RESULTS", tmp_path)
+    monkeypatch.setattr(page, "DATA", tmp_path / "data")
+    return tmp_path
+
+
+def test_it_measures_and_puts_the_table_between_the_marks(results: Path) -> None:
+    done = CliRunner().invoke(result.main, ["table"])
+    assert done.exit_code == 0, done.output
+    (file,) = (results / "data").iterdir()
+    quick = page.read(file)["samples"]["quick"]
+    assert quick == {"one": {"ns": [1.5] * 3}, "two": {"ns": [4] * 3}}
+    text = (results / "table.md").read_text(encoding="utf-8")
+    assert "| row | one, ns | two, ns |\n| --- | ---: | ---: |\n| quick ones | 1.5 | 4.0 |" in text
+    assert text.startswith("before\n") and text.endswith("<!-- end -->\nafter\n")
+    assert "old" not in text
+    assert "medians of 3" in " ".join(text.split())
+
+
+def test_it_leaves_the_file_of_another_processor(results: Path) -> None:
+    assert CliRunner().invoke(result.main, ["table"]).exit_code == 0
+    (file,) = (results / "data").iterdir()
+    other = page.read(file)
+    other["environment"]["processor"] = "Another (family 1, model 2)"
+    file.write_text(json.dumps(other), encoding="utf-8")
+    done = CliRunner().invoke(result.main, ["table"])
+    assert done.exit_code == 2
+    assert "is of Another (family 1, model 2)" in done.output
+    assert page.read(file) == other
+
+
+def test_a_program_that_fails_changes_nothing(results: Path) -> None:
+    (results / "program").write_text("#!/bin/sh\necho no memory >&2\nexit 3\n", encoding="utf-8")
+    before = (results / "table.md").read_text(encoding="utf-8")
+    done = CliRunner().invoke(result.main, ["table"])
+    assert done.exit_code == 1
+    assert "no memory" in done.output
+    assert not (results / "data").exists()
+    assert (results / "table.md").read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["none"], "there is no bench/results/none.toml"), ([], "one of NAME, --list and --pages")],
+)
+def test_wrong_use_is_refused(arguments: list[str], said: str, results: Path) -> None:
+    assert results.is_dir()
+    done = CliRunner().invoke(result.main, arguments)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_what_is_not_built_is_named_with_the_way_to_build_it(tmp_path: Path) -> None:
+    with pytest.raises(Missing, match=r"(?s)GUARD is not built.*cmake --build --preset guard"):
+        recipe.filled(("--peer", "guard=GUARD,HAKMEM_GUARD_QUARANTINE=0"), tmp_path)
