@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
@@ -13,8 +14,10 @@ from statistics import median, quantiles
 
 import click
 
+from bench.harness.arguments import OUTPUT
 from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
+from pipeline.core.files import replace_text
 from pipeline.core.paths import Tree
 from pipeline.trace.read import processes
 from pipeline.trace.record import EVERYTHING
@@ -72,10 +75,15 @@ def measure(tools: RecorderTools, argv: Sequence[str], pairs: int) -> Cost:
     return Cost(tuple(plain[1:]), tuple(recorded[1:]), events, size)
 
 
+def ratios_of(found: Cost, key: str) -> list[float]:
+    """Return the ratio of each pair."""
+    pairs = zip(found.plain, found.recorded, strict=True)
+    return [getattr(recorded, key) / getattr(plain, key) for plain, recorded in pairs]
+
+
 def ratio(found: Cost, key: str) -> str:
     """Return the median of the pairs' ratios, and its quartiles."""
-    pairs = zip(found.plain, found.recorded, strict=True)
-    ratios = [getattr(recorded, key) / getattr(plain, key) for plain, recorded in pairs]
+    ratios = ratios_of(found, key)
     low, _, high = quantiles(ratios, n=4)
     return f"{median(ratios):.2f} [{low:.2f}, {high:.2f}]"
 
@@ -91,6 +99,13 @@ def render(found: Cost) -> str:
     )
 
 
+def as_json(found: Cost) -> str:
+    """Return a line of JSON: the ratios of each pair, and what the trace had."""
+    each = {"events": found.events, "bytes_per_event": found.size / max(found.events, 1)}
+    both = zip(ratios_of(found, "cpu_s"), ratios_of(found, "wall_s"), strict=True)
+    return json.dumps([{"cpu_ratio": cpu, "wall_ratio": wall, **each} for cpu, wall in both]) + "\n"
+
+
 @click.command(
     context_settings={
         "max_content_width": 100,
@@ -100,8 +115,9 @@ def render(found: Cost) -> str:
     epilog=EXAMPLES,
 )
 @click.option("--pairs", default=15, show_default=True, type=click.IntRange(3), help="Of runs.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write the ratios of each pair.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def main(pairs: int, command: tuple[str, ...]) -> None:
+def main(pairs: int, json_file: Path | None, command: tuple[str, ...]) -> None:
     """Run COMMAND with and without the recorder in turns; say what recording costs.
 
     Its output is dropped, its traces are removed; they lie in this folder meanwhile.
@@ -113,6 +129,8 @@ def main(pairs: int, command: tuple[str, ...]) -> None:
     except OSError as error:
         raise click.ClickException(f"{command[0]}: {error.strerror}") from error
     click.echo(render(found))
+    if json_file:
+        replace_text(json_file, as_json(found))
 
 
 if __name__ == "__main__":

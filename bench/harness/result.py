@@ -60,7 +60,8 @@ def _measure(wanted: recipe.Recipe) -> None:
     environment, (_, kind) = {**describe_machine(), **_commit()}, today()
     page.check_place(page.DATA / f"{wanted.name}-{kind}.json", environment)
     page.update(wanted)  # a page without marks is refused at once
-    place = page.save(wanted, measure(wanted), environment, kind)
+    samples = measure(wanted, lambda text: click.echo(text, err=True))
+    place = page.save(wanted, samples, environment, kind)
     click.echo(f"saved {place}; its table is in docs/results/{wanted.page}")
 
 

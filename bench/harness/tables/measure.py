@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from bench.harness import runner
@@ -25,24 +25,26 @@ class Failed(Exception):
         self.code = code
 
 
-def measure(recipe: Recipe) -> Kept:
-    """Run everything. Raises Missing before the first run, later Failed or RunFailed."""
+def measure(recipe: Recipe, tell: Callable[[str], None]) -> Kept:
+    """Run everything. Raises Missing before the first run, later Failed or RunFailed.
+
+    ``tell`` gets the name of each row before it runs.
+    """
     found: Samples = {}
     ours: str | None = None
-    commands = [(run, filled(run.command)) for run in recipe.run]
-    for run, command in commands:
-        for row, column, words in _parts(run):
-            part, ours = _once([*command, *words])
-            _add(found, part, row, column)
+    for row, column, words in [part for run in recipe.run for part in _parts(run)]:
+        tell(f"{row} {column}".strip() or recipe.title)
+        part, ours = _once([*words])
+        _add(found, part, row, column)
     return _figures(recipe, _turned(found) if recipe.turned else found, ours)
 
 
 def _parts(run: Run) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield each row and column in turn, and what they add to the command."""
+    """Yield each row and column in turn, and the command with what they add to it."""
     for _ in range(run.repetitions):
         for row, more in (run.rows or {"": ()}).items():
             for column, yet_more in (run.columns or {"": ()}).items():
-                yield row, column, (*yet_more, *more)
+                yield row, column, filled((*run.command, *yet_more, *more))
 
 
 def _once(words: list[str]) -> tuple[Samples, str | None]:
