@@ -29,12 +29,12 @@ def _value(key: str, digits: int) -> Figure:
 FIGURES = {
     "ns": Figure(lambda sample, _: sample.cpu_ns_per_op, 1),
     "ratio": Figure(lambda sample, ours: sample.cpu_ns_per_op / ours.cpu_ns_per_op, 2),
+    "us": Figure(lambda sample, _: sample.cpu_ns_per_op / 1000, 1),
     "MiB": Figure(lambda sample, _: sample.peak_rss_kib / 1024, 1),
     "instructions": _value("instructions", 1),
     "recorded": _value("cpu_ratio", 2),
     "events": _value("events", 0),
     "bytes": _value("bytes_per_event", 2),
-    "us": _value("us", 1),
 }
 """Times are processor time; a ratio is that to ours within a turn."""
 

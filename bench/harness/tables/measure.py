@@ -85,5 +85,5 @@ def _figures(recipe: Recipe, found: Samples, ours: str | None) -> Kept:
             values = [FIGURES[figure].of(sample, base) for sample, base in pairs]
             if values:
                 place = kept.setdefault(row, {}).setdefault(who, {})
-                place[figure] = [float(f"{value:.6g}") for value in values]
+                place[figure] = [float(f"{value:.9g}") for value in values]
     return kept

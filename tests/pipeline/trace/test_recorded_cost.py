@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -16,9 +17,10 @@ from bench.harness.recorded import main
 ROOT = Path(__file__).parents[3]
 
 
-def test_it_says_times_events_and_bytes(recorder: Recorder) -> None:
+def test_it_says_times_events_and_bytes(recorder: Recorder, tmp_path: Path) -> None:
+    words = ["--pairs", "3", "--json", tmp_path / "pairs.json", "--", recorder.program, "loop"]
     done = subprocess.run(
-        [ROOT / "bench/recorded", "--pairs", "3", "--", recorder.program, "loop", "5000"],
+        [ROOT / "bench/recorded", *words, "5000"],
         cwd=recorder.folder,
         capture_output=True,
         text=True,
@@ -31,6 +33,9 @@ def test_it_says_times_events_and_bytes(recorder: Recorder) -> None:
     assert int(events[1].replace(",", "")) >= 10_000
     assert 1 < float(events[2]) < 8
     assert list(recorder.folder.iterdir()) == []
+    pairs = json.loads((tmp_path / "pairs.json").read_text(encoding="utf-8"))
+    assert [pair["events"] for pair in pairs] == [int(events[1].replace(",", ""))] * 3
+    assert all(pair["cpu_ratio"] > 0 for pair in pairs)
 
 
 @pytest.mark.parametrize(
