@@ -17,10 +17,20 @@ from bench.harness.recorded import main
 ROOT = Path(__file__).parents[3]
 
 
-def test_it_says_times_events_and_bytes(recorder: Recorder, tmp_path: Path) -> None:
-    words = ["--pairs", "3", "--json", tmp_path / "pairs.json", "--", recorder.program, "loop"]
+def test_it_says_times_events_and_bytes(recorder: Recorder) -> None:
+    file = recorder.folder / "pairs.json"
     done = subprocess.run(
-        [ROOT / "bench/recorded", *words, "5000"],
+        [
+            ROOT / "bench/recorded",
+            "--pairs",
+            "3",
+            "--json",
+            file,
+            "--",
+            recorder.program,
+            "loop",
+            "5000",
+        ],
         cwd=recorder.folder,
         capture_output=True,
         text=True,
@@ -32,8 +42,8 @@ def test_it_says_times_events_and_bytes(recorder: Recorder, tmp_path: Path) -> N
     assert events is not None
     assert int(events[1].replace(",", "")) >= 10_000
     assert 1 < float(events[2]) < 8
-    assert list(recorder.folder.iterdir()) == []
-    pairs = json.loads((tmp_path / "pairs.json").read_text(encoding="utf-8"))
+    assert list(recorder.folder.iterdir()) == [file]
+    pairs = json.loads(file.read_text(encoding="utf-8"))
     assert [pair["events"] for pair in pairs] == [int(events[1].replace(",", ""))] * 3
     assert all(pair["cpu_ratio"] > 0 for pair in pairs)
 
