@@ -14,13 +14,21 @@ from pipeline.core.errors import UsageError
 
 RECIPES = REPOSITORY / "bench" / "results"
 _BUILT = {
-    "LIB": ("clang", "lib/libhakmem.so"),
-    "GUARD": ("guard", "lib/libhakmem-guard.so"),
-    "HARDENED": ("hardened", "lib/libhakmem-hardened.so"),
-    "RESEARCH": ("research", "lib/libhakmem-research.so"),
-    "PROGRAMS": ("clang", "bench"),
+    "LIB": "clang/lib/libhakmem.so",
+    "GUARD": "guard/lib/libhakmem-guard.so",
+    "HARDENED": "hardened/lib/libhakmem-hardened.so",
+    "RESEARCH": "research/lib/libhakmem-research.so",
+    "COUNTING": "counting/lib/libhakmem.so",
+    "PROGRAMS": "clang/bench",
 }
-"""What stands for something built: the preset that makes it, and where it lies then."""
+"""What stands for something built, and where it lies in build/, in the folder of its preset."""
+_HOW = "cmake --preset {0} && cmake --build --preset {0} -j2"
+_COUNTING = """\
+mkdir -p build/counting/tables && cp allocator/base/*.def build/counting/tables
+  sed -i '/HAK_COUNT_MALLOCS/s/ 0,/ 1,/' build/counting/tables/constants.def
+  cmake --preset clang -B build/counting -DHAKMEM_GEOMETRY=$PWD/build/counting/tables
+  cmake --build build/counting --target hakmem -j2"""
+"""How to build the library with `count_mallocs = 1`, which has no preset."""
 _WORD = re.compile(rf"\b({'|'.join(_BUILT)})\b")
 
 
@@ -77,11 +85,11 @@ def filled(command: tuple[str, ...], root: Path = REPOSITORY) -> tuple[str, ...]
     """Return the command with LIB and the like replaced. Raises Missing for what is not built."""
 
     def place(found: re.Match[str]) -> str:
-        preset, path = _BUILT[found[0]]
-        built = root / "build" / preset / path
+        built = root / "build" / _BUILT[found[0]]
         if not built.exists():
-            build = f"cmake --preset {preset} && cmake --build --preset {preset} -j2"
-            raise Missing(f"{found[0]} is not built ({built}); do that with\n  {build}")
+            preset = _BUILT[found[0]].partition("/")[0]
+            how = _COUNTING if preset == "counting" else _HOW.format(preset)
+            raise Missing(f"{found[0]} is not built ({built}); do that with\n  {how}")
         return str(built)
 
     return tuple(_WORD.sub(place, word) for word in command)
