@@ -35,8 +35,10 @@ def measure(recipe: Recipe, tell: Callable[[str], None]) -> Kept:
     for row, column, words in [part for run in recipe.run for part in _parts(run)]:
         tell(f"{row} {column}".strip() or recipe.title)
         part, ours = _once([*words])
-        _add(found, part, row, column)
-    return _figures(recipe, _turned(found) if recipe.turned else found, ours)
+        for place, samples in _named(part, row, column):
+            outer, inner = reversed(place) if recipe.turned else place
+            found.setdefault(outer, {}).setdefault(inner, []).extend(samples)
+    return _figures(recipe, found, ours)
 
 
 def _parts(run: Run) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -61,19 +63,13 @@ def _once(words: list[str]) -> tuple[Samples, str | None]:
         return READERS[tool](file)
 
 
-def _add(found: Samples, part: Samples, row: str, column: str) -> None:
+def _named(
+    part: Samples, row: str, column: str
+) -> Iterator[tuple[tuple[str, str], list[runner.Sample]]]:
+    """Yield samples by row and column; what the recipe names has that name."""
     for its_row, by_column in part.items():
         for its_column, samples in by_column.items():
-            place = found.setdefault(row or its_row, {})
-            place.setdefault(column or its_column, []).extend(samples)
-
-
-def _turned(found: Samples) -> Samples:
-    turned: Samples = {}
-    for row, by_column in found.items():
-        for column, samples in by_column.items():
-            turned.setdefault(column, {})[row] = samples
-    return turned
+            yield (row or its_row, column or its_column), samples
 
 
 def _figures(recipe: Recipe, found: Samples, ours: str | None) -> Kept:
