@@ -114,6 +114,30 @@ def test_the_script_ends_with_the_code_of_the_build(code: ExitCode, scripted: Pa
     assert "built" in done.stdout
 
 
+def test_the_script_says_that_a_tree_is_compared_with_itself(scripted: Path) -> None:
+    (scripted / "code").write_text("3", encoding="utf-8")
+    assert "compared with itself" not in script("HEAD", at=scripted).stdout
+    (scripted / ".gitignore").write_text("*\n", encoding="utf-8")
+    said = script("HEAD", at=scripted).stdout
+    assert said.startswith("note: HEAD is the commit of this tree")
+    assert "`.ci/review HEAD~1`" in said
+
+
+def test_ctrl_c_leaves_the_last_words_of_base(scripted: Path) -> None:
+    """A terminal sends it to the whole group, as `kill 0` does."""
+    text = (scripted / ".ci/review").read_text(encoding="utf-8")
+    prefix = next(line for line in text.splitlines() if line.startswith("of_base()"))
+    base = "pipeline_of() { trap 'echo interrupted' INT; sleep 0.5; kill -INT 0; }"
+    done = subprocess.run(
+        ["bash", "-c", f"trap : INT\nout=\n{base}\n{prefix}\nof_base"],
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+    assert done.stdout == "BASE: interrupted\n"
+
+
 def test_the_script_asks_nothing_on_a_terminal(scripted: Path) -> None:
     (scripted / "code").write_text("3", encoding="utf-8")
     ours, theirs = os.openpty()
