@@ -93,8 +93,9 @@ def to_decide(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str
     minutes = max(2, math.ceil(seconds / 60))
     again = _command(line, *words, f"--verify-time {minutes}m")
     return (
-        f"its speed is undecided: {again} judges again, "
-        "enough to decide it if the noise stays as it is"
+        f"its speed is undecided: {again} judges again, enough to decide it if the noise stays "
+        f"as it is: up to {CHECKED * minutes + _minutes_beside(result)} minutes in all; "
+        f"{_beside(result)}"
     )
 
 
@@ -171,8 +172,7 @@ def _seeming(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     return (
         f"; if {' and '.join(names)} {verb} lose as much as {they} to, no time helps: "
         f"{_command(line, *words, *_accepted(names))} accepts that, and `allowance` in "
-        f"{_file(line)} does so for each build; `--cpu any` "
-        "leaves out what is for this kind of processor alone"
+        f"{_file(line)} does so for each build"
     )
 
 

@@ -147,8 +147,9 @@ class _Campaign:
         name = block[0].workload
         pair = 1 + sum(len(samples) for samples in self.samples.values())
         spent, budget = self.seconds, self._request.time_budget_s
-        whole = f" of the {wanted} that a verdict takes" if spent > budget else ""
-        self._progress(f"pair {pair}{whole}, {spent:.0f} s of {budget:.0f}: {name}")
+        late = spent > budget
+        pairs = f"pair {pair}{f' of the {wanted} that a verdict takes' if late else ''}"
+        self._progress(f"{pairs}, {spent:.0f} s{'' if late else f' of {budget:.0f}'}: {name}")
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before

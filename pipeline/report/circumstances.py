@@ -67,7 +67,8 @@ def judged_before(points: Sequence[Point], library: str, version: str) -> Iterat
     """Yield what earlier judgements said of a library with the same bytes, the newest first."""
     same = [one for one in points if one.library == library and one.version != version]
     for one in reversed(same):
-        outcome = "published" if one.published else "not published"
+        absent = "published then, removed since" if one.removed else "not published"
+        outcome = "published" if one.published else absent
         gain = f"throughput {text.change(one.gain)} {text.between(one.gain_low, one.gain_high)}"
         what = f"the same library was judged before, {text.day(one.created)}"
         yield Finding.doubt(what, f"{one.version}, {outcome}: {gain}", "keys")

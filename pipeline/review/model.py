@@ -186,6 +186,8 @@ class Review:
         yield from self._contract()
         yield from self._moves()
         for one in self.head.findings:
+            if one.kind == "doubt" and one.detail and one.detail in self.head.reason:
+                continue  # the reason why it was not published
             if one.kind == "doubt":
                 yield Remark("note", "doubt", one.what, one.detail, self.profile_file)
             elif not self._of_a_version(one.what):
@@ -209,7 +211,8 @@ class Review:
         """Yield which functions changed lists; one that ran often should not leave hot.txt."""
         ran = {one.symbol: one.text for one in self.head.contract or () if one.rule == "listed"}
         for name, lists in self.relisted.items():
-            seen = f"; {ran[name]}" if name in ran else ""
+            calls = ran.get(name, "").partition(", and ")[0]
+            seen = f", though it ran often: {calls}" if calls else ""
             level: Level = "warning" if seen else "note"
-            what, place = f"{name}: another list", self.lists.place(name)
+            what, place = f"{name} changed lists", self.lists.place(name)
             yield Remark(level, "layout", what, f"{move(lists)}{seen}", *place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -283,6 +284,7 @@ def test_a_published_build_names_what_decides_its_speed() -> None:
     assert undecided.keys.throughput.verdict is Verdict.INCONCLUSIVE
     said = to_decide(undecided, "shop")
     assert said.startswith(f"its speed is undecided: {AGAIN} ")
+    assert re.search(r": up to \d+ minutes in all; other stages are kept$", said)
     short = judged(1.0, 8.0, 3.0, seconds=20.0).model_copy(update={"mode": "quick"})
     quick = to_decide(short, "shop")
     assert "`.venv/bin/pipeline build --profile shop`, without --quick" in quick

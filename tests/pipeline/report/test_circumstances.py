@@ -68,6 +68,12 @@ def test_earlier_judgements_of_the_same_bytes_are_told_the_newest_first() -> Non
     assert "not published: throughput +2.00 % [+1.00 %, +3.00 %]" in found[0].detail
 
 
+def test_a_version_that_was_pruned_was_published_when_it_was_judged() -> None:
+    pruned = point("1", LIBRARY).model_copy(update={"removed": True})
+    (found,) = judged_before((pruned,), LIBRARY, "2")
+    assert found.detail.startswith("1, published then, removed since: throughput")
+
+
 def test_all_of_it_stays_in_a_report_that_is_held_against_another_version() -> None:
     older = report_model(
         profile="p", version="1", result=RESULT, allow_neutral=False, inputs=Inputs(receipts={})

@@ -74,8 +74,8 @@ def test_a_change_of_lists_is_told_and_warned_of_where_the_function_ran_often(
     moved = good.model_copy(update={"code": sides, "contract": (often,), "findings": ()})
     keep(tree, moved, HEAD, published=False)
     _, said = review(base, "--no-measure", "-o", tmp_path)
-    assert "**warning**: hak_malloc: another list: hot.txt → no list; 12 % of all calls" in said
-    assert "**note**: hak_free: another list: hot.txt → cold.txt" in said
+    assert "**warning**: hak_malloc changed lists: hot.txt → no list, though it ran often" in said
+    assert "**note**: hak_free changed lists: hot.txt → cold.txt" in said
     assert "hak_malloc: not listed" not in said
 
 
