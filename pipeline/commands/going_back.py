@@ -135,9 +135,9 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     """Refuse a published version for good, with a reason.
 
     It never becomes current again, nor does a build with the same bytes or of the same sources,
-    profile and lists, and it is not installed. Where it is current, the newest version that is not
-    rejected takes its place; without one, no version is current. It does not wait for a build that
-    runs.
+    profile and lists, quick or not, and it is not installed. Where it is current, the newest
+    version that is not rejected takes its place; without one, no version is current. It does not
+    wait for a build that runs.
 
     \b
     Examples:

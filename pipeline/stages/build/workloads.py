@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.child import SAME_HASHES
 from pipeline.core.digest import digest_value
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 TRY_LIMIT_S = 20.0
 SETARCH = "setarch"
 ALONE = "run the line at the top of the log to see it alone"
+QUICK = " quick"
+"""In a stage key: a program that ran as short as `--quick` wants it."""
 STOPPED = "a server needs a driver that stops it: docs/profiles.md"
 
 
@@ -164,4 +166,11 @@ def machine_key() -> dict[str, str]:
 
 def _key(workload: Program | Command, quick: bool) -> str:
     length = workload.model_dump_json()
-    return f"{length} quick" if quick and isinstance(workload, Program) else length
+    return f"{length}{QUICK}" if quick and isinstance(workload, Program) else length
+
+
+def in_any_mode(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a stage key without how long its programs ran: people decide the rest."""
+    if "workloads" not in parts:
+        return parts
+    return parts | {"workloads": [one.removesuffix(QUICK) for one in parts["workloads"]]}

@@ -11,6 +11,7 @@ from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
 from pipeline.release.contents import CONTEXT_PROFDATA, FDATA, GEOMETRY, LISTS, Product
 from pipeline.stages.build.finish import debug_name
+from pipeline.stages.build.workloads import in_any_mode
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.publish.release import Beside, Release
 from pipeline.toolchain.profdata import PROFDATA
@@ -26,11 +27,12 @@ FROM_PEOPLE = ("baseline", "geometry", "instrument", "train")
 def inputs_of(shop: Workshop, geometry: Geometry | None, kept: Path | None = None) -> str:
     """Return the digest of what a build is made from, before any training: people's part of it.
 
-    Two trainings of the same sources give other bytes; by this they are known as the same.
+    Two trainings of the same sources give other bytes; by this they are known as the same, also
+    where one of them is a quick one.
     ``kept`` is where a rebuild from a bundle has its lists. The training must be done.
     """
     parts = {
-        artifact.receipt.stage: artifact.receipt.parts
+        artifact.receipt.stage: in_any_mode(artifact.receipt.parts)
         for artifact in shop.store.used
         if artifact.receipt.stage in FROM_PEOPLE
     }

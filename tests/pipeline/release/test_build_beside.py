@@ -20,7 +20,7 @@ from pipeline.release.version import current
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
 from pipeline.stages.publish import publish
-from pipeline.stages.publish.product import STAGE
+from pipeline.stages.publish.product import STAGE, inputs_of
 
 
 @pytest.fixture
@@ -60,6 +60,23 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
     else:
         assert "was rolled back" in str(publish.publish(shop, cast("Any", release)).stays)
     assert current(tree.dist("p")) == version(tree, OLD)
+
+
+def test_a_full_build_is_the_same_as_a_quick_one_of_the_same_sources(tmp_path: Path) -> None:
+    """What is refused after a quick build is not published by a full one, which trains longer."""
+
+    def inputs(quick: str, weight: str) -> str:
+        shop = MagicMock()
+        shop.tree.layout.return_value = tmp_path
+        parts = {"workloads": [f'{{"name":"loop","weight":{weight}}}{quick}', '{"name":"sh"}']}
+        receipt = SimpleNamespace(stage="train", parts=parts)
+        shop.store.used = [SimpleNamespace(receipt=receipt)]
+        return inputs_of(shop, None)
+
+    for name in ("hot.txt", "cold.txt"):
+        (tmp_path / name).touch()
+    assert inputs(" quick", "1") == inputs("", "1")
+    assert inputs("", "1") != inputs("", "2")
 
 
 def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
