@@ -231,15 +231,16 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
     try:
         return resolve_own(tree, profile, wish)
     except VersionError:
-        from pipeline.report.kept import find_report
+        from pipeline.report.kept import find_report, was_published
 
         judged = None if "/" in wish else find_report(tree, profile, wish)
         if judged is None:
             raise
+        state = "was removed" if was_published(judged) else "is not published"
         raise VersionError(
-            f"{judged.name} of profile {profile!r} is not published: only its report is there",
-            hint="it can neither become current nor be refused; "
-            f"`.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
+            f"{judged.name} of profile {profile!r} {state}: only its report is there",
+            hint="a build of the same may publish it: only then can it become current or be "
+            f"refused; `.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
         ) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from pipeline.core.paths import Tree
@@ -13,6 +14,15 @@ def kept_reports(reports: Path) -> list[Path]:
     """Return the folders with a report, by name; `last` is a link to one of them."""
     folders = [file.parent for file in sorted(reports.glob(f"[!.]*/{JSON}"))]
     return [folder for folder in folders if not folder.is_symlink()]
+
+
+def was_published(report: Path) -> bool:
+    """Tell whether the build of a kept report was published then; False where it cannot be read."""
+    try:
+        content = json.loads((report / JSON).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("published") is True
 
 
 def lines_judged(tree: Tree) -> list[str]:

@@ -42,15 +42,18 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("report", "state"), [("{}", "is not published"), ('{"published": true}', "was removed")]
+)
+@pytest.mark.parametrize(
     "words", [("reject", "1.0-dd", "--reason", "x"), ("rollback", "--to", "1.0-dd")]
 )
-def test_a_version_that_was_only_judged_is_told_to_be_one(
-    tree: Tree, words: tuple[str, ...]
+def test_a_version_of_which_only_the_report_is_there_is_told_to_be_one(
+    tree: Tree, words: tuple[str, ...], report: str, state: str
 ) -> None:
     kept = tree.reports("p") / "1.0-dd55"
     kept.mkdir(parents=True)
-    (kept / "report.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(VersionError, match=r"^1\.0-dd55 of profile 'p' is not published") as e:
+    (kept / "report.json").write_text(report, encoding="utf-8")
+    with pytest.raises(VersionError, match=rf"^1\.0-dd55 of profile 'p' {state}") as e:
         type_(*words)
     assert "`.venv/bin/pipeline report 1.0-dd55 -p p` shows its verdict" in e.value.hint
 
