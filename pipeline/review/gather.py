@@ -16,8 +16,8 @@ from pipeline.release.version import Version, in_short, require_undamaged
 from pipeline.report.compare import compare_versions, other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
+from pipeline.report.relisted import relisted
 from pipeline.review.model import Lists, Review
-from pipeline.review.relisted import relisted
 
 Judge = Callable[[Path, Path], VerifyResult]
 """Judges the second library against the first one."""

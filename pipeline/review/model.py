@@ -10,7 +10,7 @@ from pipeline.report import text
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.findings import refused
 from pipeline.report.model import ReportModel
-from pipeline.review.relisted import Relisted, move
+from pipeline.report.relisted import Relisted, move
 
 Level = Literal["error", "warning", "note"]
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pipeline.report import text
 from pipeline.report.compared_model import ComparedRow
+from pipeline.report.relisted import in_words
 from pipeline.review.model import RULES, Remark, Review
 
 MARKER = "<!-- hakmem review -->"
@@ -74,7 +75,8 @@ def _rests_on(review: Review) -> list[str]:
     """
     rows = () if review.comparison.measured else review.comparison.rows
     whys = [f"{row.name}: {row.why}" for row in rows if row.judgement != "info"]
-    notes = [one for one in review.comparison.notes if one not in review.other_geometry]
+    told = (*review.other_geometry, *in_words(review.relisted))
+    notes = [one for one in review.comparison.notes if one not in told]
     lines = [f"- by record, {one}" for one in whys] + [f"- note: {one}" for one in notes]
     return ["", *lines] if lines else []
 

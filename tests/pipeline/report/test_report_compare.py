@@ -52,6 +52,25 @@ def test_two_versions_the_wrong_way_round_are_told() -> None:
     assert not any("backward" in note for note in compare_versions(older(), good()).notes)
 
 
+def test_functions_that_changed_lists_are_named() -> None:
+    now = good()
+    assert now.code is not None
+    moved = tuple(
+        side.model_copy(
+            update={
+                "functions": tuple(
+                    one.model_copy(update={"listed": "cold"}) if one.name == "hak_free" else one
+                    for one in side.functions
+                )
+            }
+        )
+        for side in now.code
+    )
+    notes = compare_versions(good(), now.model_copy(update={"code": moved})).notes
+    assert "in other lists than before: hak_free hot.txt → cold.txt" in notes
+    assert not any("lists" in note for note in compare_versions(good(), good()).notes)
+
+
 def test_a_library_is_the_same_as_itself_whatever_two_judgements_measured() -> None:
     model = good()
     blurred = replace(model.verify.throughput.overall, low=0.9, high=1.2)

@@ -10,6 +10,8 @@ from pipeline.report.model import ReportModel
 Relisted = Mapping[str, tuple[Listed | None, Listed | None]]
 """The list of a function before and after, by name; None is no list."""
 
+_MOST_NAMES = 6
+
 
 def relisted(base: ReportModel, head: ReportModel) -> Relisted:
     """Return the functions that changed lists; none where one of the reports has no code."""
@@ -34,3 +36,12 @@ def _lists(report: ReportModel) -> dict[str, Listed | None]:
 def move(lists: tuple[Listed | None, Listed | None]) -> str:
     """Return a change of lists in words: "hot.txt → no list"."""
     return " → ".join(f"{one}.txt" if one else "no list" for one in lists)
+
+
+def in_words(found: Relisted) -> tuple[str, ...]:
+    """Return which functions changed lists, as a note; () if none did."""
+    if not found:
+        return ()
+    said = [f"{name} {move(lists)}" for name, lists in found.items()][:_MOST_NAMES]
+    more = f" and {len(found) - len(said)} more" if len(found) > len(said) else ""
+    return (f"in other lists than before: {', '.join(said)}{more}",)
