@@ -1,4 +1,4 @@
-"""Which published version of a tree is what `.ci/review` is about to build as BASE.
+"""Which published version of a tree is what `.ci/review` would build as BASE.
 
     python -m pipeline.review.known DIST COMMIT MODE
 

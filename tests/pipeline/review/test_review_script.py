@@ -114,6 +114,19 @@ def test_the_script_ends_with_the_code_of_the_build(code: ExitCode, scripted: Pa
     assert "built" in done.stdout
 
 
+def test_what_is_published_already_is_named_before_anything_is_built(scripted: Path) -> None:
+    (scripted / "code").write_text("3", encoding="utf-8")
+    python = scripted / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "asked for $4 $5 in $3"\n', encoding="utf-8")
+    python.chmod(0o755)
+    commit = ["git", "-C", scripted, "rev-parse", "HEAD"]
+    head = subprocess.check_output(commit, text=True).strip()
+    lines = script("HEAD", at=scripted).stdout.splitlines()
+    assert lines[0] == f"asked for {head} quick in dist/mixed"
+    assert lines[-1] == "built"
+
+
 def test_the_script_says_that_a_tree_is_compared_with_itself(scripted: Path) -> None:
     (scripted / "code").write_text("3", encoding="utf-8")
     assert "compared with itself" not in script("HEAD", at=scripted).stdout
