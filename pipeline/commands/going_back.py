@@ -226,11 +226,19 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
 def _own(tree: Tree, profile: str, wish: str) -> Version:
     """Return the published version that ``wish`` names; VersionError if it was judged alone."""
     from pipeline.core.errors import VersionError
+    from pipeline.release.marks import rejected_and_gone
     from pipeline.release.version import resolve_own
 
     try:
         return resolve_own(tree, profile, wish)
     except VersionError:
+        gone = rejected_and_gone(tree.dist(profile), wish) if wish else None
+        if gone is not None:
+            undo = f"`.venv/bin/pipeline reject -p {profile} {gone.version} --undo`"
+            raise VersionError(
+                f"{gone.version} was rejected ({gone.reason}), and removed since",
+                hint=f"{undo} takes that back: then a build of the same may publish it again",
+            ) from None
         from pipeline.report.kept import find_report, was_published
 
         judged = None if "/" in wish else find_report(tree, profile, wish)

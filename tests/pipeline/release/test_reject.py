@@ -127,6 +127,10 @@ def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -
 def test_a_rejection_is_taken_back_also_where_the_version_was_pruned(tree: Tree) -> None:
     type_("reject", BAD, "--reason", "slow")
     type_("prune", "--keep", "1")
+    for words in (("reject", BAD, "--reason", "again"), ("rollback", "--to", BAD)):
+        with pytest.raises(VersionError, match=r"was rejected \(.*\), and removed since") as e:
+            type_(*words)
+        assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in e.value.hint
     assert not version(tree, BAD).is_published
     said = type_("reject", BAD.partition("-")[2], "--undo")
     assert f"{BAD} is no longer rejected (slow)" in said and "a build of the same" in said
