@@ -30,7 +30,11 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _FAILING = (errno.EIO, errno.ESTALE, errno.ENOTCONN)
 _NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EEXIST, errno.EISDIR)
-_NAMING = {"-p": "a profile", "--to": "a version"}
+_NAMING = {
+    "-p": "a profile as `-p NAME`",
+    "--to": "a version as `--to NAME`",
+    "--reason": "a reason as `--reason TEXT`",
+}
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large", "SIGXFSZ")
 
 
@@ -66,9 +70,9 @@ def _help_of(error: click.ClickException) -> str:
 
 
 def _naming(command: click.Command) -> str:
-    """Return by which options a command takes a name that was typed without one."""
+    """Return by which options a command takes a word that was typed without one."""
     taken = {option for one in command.params for option in one.opts}
-    said = [f"{what} as `{option} NAME`" for option, what in _NAMING.items() if option in taken]
+    said = [what for option, what in _NAMING.items() if option in taken]
     return f": {', '.join(said)}" if said else ""
 
 

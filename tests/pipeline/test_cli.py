@@ -215,7 +215,15 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
     [
         ("build --profile", "`.venv/bin/pipeline build --help` shows what it takes"),
         ("build mixed", "did you mean `.venv/bin/pipeline build --profile mixed`?"),
-        ("build mixd", "`.venv/bin/pipeline build --help` shows what it takes"),
+        (
+            "build mixd",
+            "`.venv/bin/pipeline build --help` shows what it takes: a profile as `-p NAME`",
+        ),
+        (
+            "reject 0.2 slow",
+            "`.venv/bin/pipeline reject --help` shows what it takes: "
+            "a profile as `-p NAME`, a reason as `--reason TEXT`",
+        ),
         ("--nope", "`.venv/bin/pipeline --help` shows what it takes"),
         ("experiment new cache mine", "take one of these"),
         (

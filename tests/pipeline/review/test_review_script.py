@@ -120,7 +120,7 @@ def test_what_is_published_already_is_named_before_anything_is_built(scripted: P
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\necho "asked for $4 $5 in $3"\n', encoding="utf-8")
     python.chmod(0o755)
-    commit = ["git", "-C", scripted, "rev-parse", "HEAD"]
+    commit = ["git", "-C", str(scripted), "rev-parse", "HEAD"]
     head = subprocess.check_output(commit, text=True).strip()
     lines = script("HEAD", at=scripted).stdout.splitlines()
     assert lines[0] == f"asked for {head} quick in dist/mixed"
