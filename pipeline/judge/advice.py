@@ -170,7 +170,7 @@ def _seeming(result: VerifyResult, line: str, words: Sequence[str]) -> str:
         return ""
     verb, they = ("does", "it seems") if len(names) == 1 else ("do", "they seem")
     return (
-        f"; if {' and '.join(names)} {verb} lose as much as {they} to, no time helps: "
+        f". If {' and '.join(names)} {verb} lose as much as {they} to, no time helps: "
         f"{_command(line, *words, *_accepted(names))} accepts that, and `allowance` in "
         f"{_file(line)} does so for each build"
     )
@@ -182,7 +182,7 @@ def _busy(result: VerifyResult, line: str, words: Sequence[str]) -> str:
         return ""
     again = _again(result, line, kept(words, "--cpu", "--verify-time"))
     return (
-        f"; the machine was busy (load {around.load_before:.0f} on {around.cores} CPUs): "
+        f". The machine was busy (load {around.load_before:.0f} on {around.cores} CPUs): "
         f"when it is quiet, {again} may be enough"
     )
 

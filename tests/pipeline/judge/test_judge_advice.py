@@ -177,7 +177,7 @@ def test_a_busy_machine_is_named_beside_the_next_step() -> None:
     busy = found.environment.model_copy(update={"load_before": 11.2})
     said = advice(found.model_copy(update={"environment": busy}), "shop")
     again = "`.venv/bin/pipeline build --profile shop --from verify` may be enough"
-    assert said.endswith(f"the machine was busy (load 11 on 2 CPUs): when it is quiet, {again}")
+    assert said.endswith(f". The machine was busy (load 11 on 2 CPUs): when it is quiet, {again}")
 
 
 def missing_the_slowdown(found: VerifyResult, noise: float) -> VerifyResult:
@@ -226,7 +226,7 @@ def test_a_loss_that_may_be_real_has_a_way_on() -> None:
     lossy = one.model_copy(update={"name": "vague", "ratio": lower})
     parts = found.throughput.model_copy(update={"workloads": (*found.throughput.workloads, lossy)})
     said = advice(found.model_copy(update={"throughput": parts}), "shop")
-    assert "if vague does lose as much as it seems to, no time helps" in said
+    assert ". If vague does lose as much as it seems to, no time helps" in said
     assert "--profile shop --allow-regression vague`" in said
 
 
