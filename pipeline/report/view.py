@@ -117,8 +117,11 @@ def next_command(model: ReportModel) -> str:
         return "the same build without `--no-publish` and `--from` publishes it as it was judged"
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
-    step = to_decide if model.published else next_step
-    said = step(model.verify, line_of(model.profile, model.variant), same_build(_asked(model)))
+    line = line_of(model.profile, model.variant)
+    if model.published:
+        said = to_decide(model.verify, line, same_build(_asked(model)))
+    else:
+        said = next_step(model.verify, line, _options(model))
     return "; ".join(filter(None, (against_before(model), said)))
 
 
@@ -141,6 +144,17 @@ def _directly(model: ReportModel, before: str) -> str:
 def _asked(model: ReportModel) -> list[str]:
     """Return the words of the command that made the build."""
     return shlex.split((model.source and model.source.command) or "")
+
+
+def _options(model: ReportModel) -> list[str]:
+    """Return the options of that command, without what names the profile: it is named anew."""
+    words, left = iter(_asked(model)[2:]), list[str]()
+    for word in words:
+        if word in ("--profile", "--variant"):
+            next(words)
+        elif word != "--no-publish":
+            left.append(word)
+    return left
 
 
 def _settle(model: ReportModel, before: str) -> str:

@@ -312,6 +312,21 @@ def test_a_report_names_the_same_build(published: bool) -> None:
     assert judged_again(model) == f".venv/bin/pipeline {again}"
 
 
+def test_a_report_accepts_the_result_by_a_command_that_judges_nothing_anew() -> None:
+    """It left --quick out: a full build, which is trained and judged anew."""
+    words = "--profile shop --quick --no-publish --variant hardened"
+    model = ReportModel.model_construct(
+        published=False,
+        profile="shop",
+        variant="hardened",
+        verify=judged(1.0, noise=1.0, misses=1.0),
+        source=Source(commit=None, clean=None, command=f"./bootstrap build {words}"),
+        previous=None,
+    )
+    again = "build --profile shop --variant hardened --quick --allow-neutral` publishes it"
+    assert again in next_command(model)
+
+
 def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
