@@ -33,7 +33,7 @@ def test_a_recording_far_shorter_than_what_is_played_of_it_is_told(tmp_path: Pat
         (
             'the recording "sort-played" is short',
             "2,549 events of python3, which a run plays 39 times or more: did the program do its "
-            "work? log: logs/kv.log",
+            "work? If so, give it more; log: logs/kv.log",
         )
     ]
     assert short_recording(trace, "50,000 events", 50_000, LOG) == []

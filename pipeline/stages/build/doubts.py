@@ -46,8 +46,11 @@ def short_recording(trace: Trace, recorded: str, events: int, log: Path) -> list
     times = trace.quick_ops // events
     if times < TIMES_OVER:
         return []
-    why = f"{recorded}, which a run plays {times:,} times or more: did the program do its work?"
-    where = f" log: {from_here(log)}" if trace.record else ""
+    why = (
+        f"{recorded}, which a run plays {times:,} times or more: did the program do its work? "
+        "If so, give it more"
+    )
+    where = f"; log: {from_here(log)}" if trace.record else ""
     return [(f'the recording "{trace.name}" is short', why + where)]
 
 

@@ -43,6 +43,8 @@ def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
             yield f"note: tried once: {error.message}"
             yield from [f"  {error.hint}"] if error.hint else []
             yield from [f"  log: {from_here(error.log)}"] if error.log else []
+            file = from_here(tree.profiles / f"{profile}.toml")
+            yield f"  if the command is wrong, delete {file} and say `init` again"
             return
         except KeyboardInterrupt:
             return
@@ -54,8 +56,8 @@ def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
     calls = sum(one.calls for one in found)
     most = max(found, key=lambda one: one.calls)
     yield (
-        f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, most by "
-        f"{many(most.threads, 'thread')}{of_program(most.name)}"
+        f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, {most.calls:,} of "
+        f"them in one process, by {many(most.threads, 'thread')}{of_program(most.name)}"
     )
     if seconds < SHORT_S:
         yield "note: that is hardly more than its start: give it work for a second or more"
