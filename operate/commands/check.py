@@ -1,4 +1,4 @@
-"""``hakmem check``: whether a process uses the library, which one, and what it may have."""
+"""``hakmem check``: whether processes use the library, which one, and what it may have."""
 
 from __future__ import annotations
 
@@ -24,26 +24,37 @@ _HINT = "; `hakmem run -- PROGRAM` starts a program with it"
 
 _EXAMPLES = """\
 Examples:
-  hakmem check $(pidof redis-server)
+  hakmem check $(pidof nginx)
   hakmem check --json 1234
 
-Exit codes: 0 malloc is the library's; 18 it is not, or is unknown; else docs/exit-codes.md."""
+Exit codes: 0 malloc is the library's in each; 18 it is not, or is unknown; else
+docs/exit-codes.md."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=number, help="number of the process")
+    parser.add_argument(
+        "pids", metavar="pid", nargs="+", type=number, help="number of a process, or of several"
+    )
     parser.add_argument("--json", action="store_true", help="the same for programs")
     parser.epilog = _EXAMPLES
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is found."""
-    process = Process(args.pid)
-    process.require_readable()
-    found = facts(process)
-    print(json.dumps(found, indent=1) if args.json else "\n".join(map(on_one_line, lines(found))))
-    return ExitCode.OK if found["serves_malloc"] else ExitCode.UNUSED
+    """Print what is found of each process, and tell whether all have the library's malloc."""
+    serves = []
+    for pid in args.pids:
+        process = Process(pid)
+        process.require_readable()
+        found = facts(process)
+        said = json.dumps(found, indent=1) if args.json else _page(found)
+        print("\n" if serves and not args.json else "", said, sep="")
+        serves.append(found["serves_malloc"])
+    return ExitCode.OK if all(serves) else ExitCode.UNUSED
+
+
+def _page(found: dict[str, Any]) -> str:
+    return "\n".join(map(on_one_line, lines(found)))
 
 
 def facts(process: Process) -> dict[str, Any]:

@@ -69,6 +69,21 @@ def test_a_process_with_the_library(tmp_path: Path, library: Path, echo: Path) -
     assert "malloc is hakmem's  yes\n" in said and said.count(str(place)) == 1
 
 
+def test_workers_are_checked_at_once(tmp_path: Path, library: Path, echo: Path) -> None:
+    place = publish(tmp_path / "dist", library, "mixed", "x86-64") / "lib" / "libhakmem.so"
+    ours = {"LD_PRELOAD": str(place)}
+    with running(echo, **ours) as one, running(echo, **ours) as two, running(echo) as without:
+        good = hakmem("check", str(one), str(two))
+        bad = hakmem("check", str(without), str(one))
+    assert (good.returncode, bad.returncode) == (ExitCode.OK, ExitCode.UNUSED)
+    assert [page.split(",")[0].split()[1] for page in good.stdout.split("\n\n")] == [
+        str(one),
+        str(two),
+    ]
+    assert good.stdout.count("malloc is hakmem's  yes\n") == 2
+    assert bad.stdout.count("malloc is hakmem's") == 2
+
+
 def test_the_manifest_counts_only_for_its_own_bytes(
     tmp_path: Path, library: Path, echo: Path
 ) -> None:
