@@ -45,7 +45,7 @@ def main() -> NoReturn:
 
 
 def dispatch(words: Sequence[str]) -> int:
-    """Run what ``words`` ask for, and return its exit code; argparse leaves by SystemExit."""
+    """Run what ``words`` ask for, and return its exit code; --help leaves by SystemExit."""
     chosen = next((word for word in words if not word.startswith("-")), "")
     if chosen and chosen not in COMMANDS and words[0] == chosen:
         _refuse(chosen)
@@ -68,9 +68,15 @@ def _refuse(word: str) -> NoReturn:
     )
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Refuse the words as `pipeline` does: with what helps, and no usage in front."""
+        raise UsageError(message, hint=f"`{self.prog} --help` shows what it takes")
+
+
 def build_parser(filled: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of the whole command line; only the commands in ``filled`` are imported."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="hakmem",
         description="Run, look at and watch programs that use libhakmem.",
         epilog=_EXIT_CODES,

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what is found of each process, and tell whether all have the library's malloc."""
-    serves = []
+    serves: list[bool | None] = []
     for pid in args.pids:
         process = Process(pid)
         process.require_readable()

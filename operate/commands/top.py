@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import time
+from contextlib import suppress
 
 from operate import overview, rejections, statistics
 from operate.commands import check
@@ -29,7 +30,7 @@ Exit codes: docs/exit-codes.md."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=number, help="number of the process")
+    parser.add_argument("pid", type=number, help="number of one process; `metrics` has all")
     parser.add_argument("--once", action="store_true", help="look once and end")
     parser.add_argument("--json", action="store_true", help="all figures, one line for each look")
     parser.add_argument("--interval", type=_seconds, default=1.0, help="seconds (default 1)")
@@ -43,17 +44,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(word: str) -> float:
-    value = float(word)
-    if not 0.1 <= value <= 3600:
-        raise argparse.ArgumentTypeError("it must be from 0.1 to 3600")
-    return value
+    with suppress(ValueError):
+        if 0.1 <= (value := float(word)) <= 3600:
+            return value
+    raise argparse.ArgumentTypeError("it must be from 0.1 to 3600")
 
 
 def _rows(word: str) -> int:
-    value = int(word)
-    if value < 1:
-        raise argparse.ArgumentTypeError("it must be 1 or more")
-    return value
+    with suppress(ValueError):
+        if (value := int(word)) >= 1:
+            return value
+    raise argparse.ArgumentTypeError("it must be 1 or more")
 
 
 def run(args: argparse.Namespace) -> int:

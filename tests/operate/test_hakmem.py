@@ -60,12 +60,19 @@ def test_wrong_command_lines_are_usage_errors(words: tuple[str, ...]) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_unknown_option_shows_the_usage_of_its_command() -> None:
-    done = hakmem("top", "-n", "2", "1")
-    assert done.returncode == ExitCode.USAGE
-    assert (
-        done.stderr.startswith("usage: hakmem top ") and "unrecognized arguments: -n" in done.stderr
-    )
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("top", "-n", "1"), "unrecognized arguments: -n"),
+        (("top", "1", "2"), "unrecognized arguments: 2"),
+        (("top", "--rows", "x", "1"), "argument --rows: it must be 1 or more"),
+        (("check",), "the following arguments are required: pid"),
+    ],
+)
+def test_refused_words_are_told_with_what_helps(words: tuple[str, ...], said: str) -> None:
+    done = hakmem(*words)
+    helps = f"  what to do: `hakmem {words[0]} --help` shows what it takes\n"
+    assert (done.returncode, done.stderr) == (ExitCode.USAGE, f"error: {said}\n{helps}")
 
 
 def test_a_misspelt_command_has_its_nearest() -> None:
