@@ -76,7 +76,7 @@ class ExitCode(IntEnum):
     )
     UNUSED = (
         18,
-        "`hakmem check`: malloc of that process is not the library's, or unknown",
+        "`hakmem check`: malloc of a process is not the library's, or unknown",
         "start the process again with `hakmem run`",
     )
     LIVES = (
