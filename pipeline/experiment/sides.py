@@ -77,12 +77,22 @@ def _named(what: str, shop: Workshop, library: Path) -> str:
 
 
 def geometry_of(tree: Tree, entry: Entry) -> Geometry | None:
-    """Return how side B is cut; None: as the default. ProfileError if there is no such class."""
+    """Return how side B is cut; None: as the default.
+
+    ProfileError if there is no such class, UsageError if side B would be cut as the default is.
+    """
     trial = require_trial(entry)
     if not (trial.constants or trial.depths):
         return None
     default, why = default_geometry(tree), entry.content.title
-    return changed_geometry(default, entry.path, trial.constants, trial.depths, why)
+    changed = changed_geometry(default, entry.path, trial.constants, trial.depths, why)
+    if changed.digest == default.digest and not (trial.options or trial.cmake or trial.patch):
+        raise UsageError(
+            f"{entry.path}: depths and constants have the values that are the default already",
+            hint="allocator/base/classes.def and constants.def have the defaults: "
+            "give another value",
+        )
+    return changed
 
 
 def _compiled(

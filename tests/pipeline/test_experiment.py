@@ -26,7 +26,7 @@ from pipeline.experiment.entry import (
     new_place,
 )
 from pipeline.experiment.page import MARK, render
-from pipeline.experiment.sides import require_trial
+from pipeline.experiment.sides import geometry_of, require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
 from pipeline.geometry.load import changed_geometry
 from pipeline.geometry.tables import default_geometry
@@ -87,6 +87,24 @@ def test_a_depth_is_a_number_of_blocks_and_no_factor(depth: str, tmp_path: Path)
     path.write_text(TRIAL.format(depths=f"{{ all = {depth} }}"), encoding="utf-8")
     with pytest.raises(ProfileError, match=r"from 2 to 1024, which .* up to 64.* no factor"):
         load_entry(path)
+
+
+@pytest.mark.parametrize(
+    ("depth", "patch", "refused"), [(256, "", True), (128, "", False), (256, "a.patch", False)]
+)
+def test_a_depth_that_a_class_has_already_is_not_run(
+    depth: int, patch: str, refused: bool, tmp_path: Path
+) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "same")
+    path.parent.mkdir(parents=True)
+    trial = f'[trial]\ndepths = {{ 256 = {depth} }}\nprofile = "tiny"\n'
+    trial += f'patch = "{patch}"\n' if patch else ""
+    path.write_text(f'schema_version = 1\ntitle = "Same"\n{trial}', encoding="utf-8")
+    if refused:
+        with pytest.raises(UsageError, match="the default already"):
+            geometry_of(TREE, load_entry(path))
+    else:
+        assert geometry_of(TREE, load_entry(path)) is not None
 
 
 def test_the_help_names_all_subjects() -> None:
