@@ -40,18 +40,23 @@ def _complete_entry(
     return [path.stem for path in sorted(found)]
 
 
-def _known_subject(
-    _context: click.Context, _parameter: click.Parameter, subject: str | None
-) -> str | None:
+def _require_subject(subject: str) -> None:
     from pipeline.core.errors import UsageError
     from pipeline.core.spelling import did_you_mean
     from pipeline.experiment.entry import SUBJECTS
 
-    if subject is not None and subject not in SUBJECTS:
+    if subject not in SUBJECTS:
         raise UsageError(
             f"there is no subject {subject!r}; known: {', '.join(SUBJECTS)}",
             hint=did_you_mean(subject, SUBJECTS, "take one of these"),
         )
+
+
+def _known_subject(
+    _context: click.Context, _parameter: click.Parameter, subject: str | None
+) -> str | None:
+    if subject is not None:
+        _require_subject(subject)
     return subject
 
 
@@ -65,7 +70,7 @@ def experiment_command() -> None:
     short_help="Write a commented entry NAME about SUBJECT.",
     epilog="Example: pipeline experiment new magazines my-idea",
 )
-@click.argument("subject", callback=_known_subject, shell_complete=_complete_subject)
+@click.argument("subject", shell_complete=_complete_subject)
 @click.argument("name")
 def new_command(subject: str, name: str) -> None:
     """Write a commented entry NAME about SUBJECT, to be edited and run.
@@ -78,6 +83,7 @@ def new_command(subject: str, name: str) -> None:
     from pipeline.experiment.page import write_page
     from pipeline.experiment.write import write_template
 
+    _require_subject(subject)
     tree = Tree.here()
     path = new_place(tree, subject, name)
     write_template(path)

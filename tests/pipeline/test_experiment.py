@@ -367,3 +367,17 @@ def test_a_result_says_whether_what_is_compiled_was_as_committed(
     assert trial._commit(Tree(tmp_path)) == "0123456789ab"
     known["changed"] = ["docs/any.md", "allocator/slab/slab.c"]
     assert trial._commit(Tree(tmp_path)) == "0123456789ab+"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["my-idea"], "Missing argument 'NAME'"),
+        (["magazine", "my-idea"], "there is no subject 'magazine'"),
+    ],
+)
+def test_a_subject_or_a_name_that_is_left_out_or_misspelt_is_told(
+    typed: list[str], said: str
+) -> None:
+    done = CliRunner().invoke(experiment_command, ["new", *typed])
+    assert said in done.output + str(done.exception)
