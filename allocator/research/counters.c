@@ -7,6 +7,7 @@
 #include "policy/policy.h"
 #include "stats/stats.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 enum { AS_TABLE = 1, AS_JSON = 2, LINE = 256 };
@@ -65,8 +66,10 @@ static void print_classes(bool as_json) {
     }
 }
 
+/* A shell and the programs that it starts print a table each. */
 static void print_table(void) {
     char line[LINE];
+    hak_message("%s:", program_invocation_short_name);
     snprintf(line, sizeof line, "%8s %12s %12s %10s %10s %10s %10s", "size", "pop", "push",
              "fallback", "refill", "retire", "remote");
     hak_message("%s", line);

@@ -7,7 +7,8 @@ library=$1
 shift
 program=$*
 [ -z "$(run A=1)" ]
-run HAKMEM_COUNTERS=1 | head -n 1 | grep -q '^ *size *pop *push *fallback *refill *retire *remote$'
+run HAKMEM_COUNTERS=1 | head -n 1 | grep -q '^[^ ]*:$'
+run HAKMEM_COUNTERS=1 | sed -n 2p | grep -q '^ *size *pop *push *fallback *refill *retire *remote$'
 run HAKMEM_COUNTERS=2 | python3 -c '
 import json, sys
 printed = json.load(sys.stdin)
