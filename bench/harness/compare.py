@@ -121,6 +121,19 @@ def compare(
     return found
 
 
+def _print_plan(plan: Plan, ours: str | None, console: Console) -> None:
+    """Say how much is to come: all rows take many minutes."""
+    sizes = f"rows: {len(plan.runs)}, allocators: {len(plan.allocators)}"
+    sizes += f", runs of each: {plan.repetitions}"
+    without = "" if ours else "; no ratios without --ours NAME=PATH"
+    console.print(
+        f"{sizes}; ctrl-C ends it with what was measured{without}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
 def _print_progress(found: Comparison, console: Console) -> None:
     (result,) = found.results
     cells = [f"{name} {report.short_cell(found, result, name)}" for name in found.allocators]
@@ -232,6 +245,7 @@ def main(
         if place:
             saved.save(found, place)
 
+    _print_plan(plan, chosen.ours, console)
     with huge_pages(thp):
         comparison = compare(plan, chosen.ours, console, keep)
     report.print_tables(comparison, console)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pipeline.core.spelling import did_you_mean
+
 K = 1000
 M = 1000 * K
 
@@ -211,7 +213,10 @@ def select(groups: Sequence[str], patterns: Iterable[str], threads: Sequence[int
                 if fnmatchcase(run.name, pattern) or fnmatchcase(run.row.name, pattern)
             }
             if not fits:
-                raise ValueError(f"no row is called {pattern!r}; `bench/compare --list` shows them")
+                meant = did_you_mean(pattern, sorted({run.row.name for run in runs}))
+                raise ValueError(
+                    f"no row is called {pattern!r}; {meant or '`bench/compare --list` shows them'}"
+                )
             chosen |= fits
     return [run for run in runs if run.name in chosen and (not threads or run.threads in threads)]
 

@@ -132,6 +132,8 @@ def test_rows_are_selected_by_pattern_and_threads() -> None:
     assert [run.name for run in select(["speed"], ["*/2t", "tree"], [1])] == ["tree/1t"]
     with pytest.raises(ValueError, match="no row is called"):
         select(["speed"], ["nonsense"], [])
+    with pytest.raises(ValueError, match=r"did you mean tiny-hot\?"):
+        select(["speed"], ["tinyhot"], [])
 
 
 def test_allocators_are_read_from_text(tmp_path: Path) -> None:
