@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,8 @@ class Step:
 
     argv: tuple[str | Path, ...]
     shown: bool = False
+    mend: str = ""
+    """What mends what this one finds."""
 
 
 def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
@@ -61,7 +63,7 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
             quiet([here / "ruff", "check", "."]) + quiet([here / "ruff", "format", "--check", "."])
         ),
         "mypy": lambda: quiet([here / "mypy"]),
-        "format": lambda: quiet([llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]),
+        "format": lambda: formatted(c_sources(root)),
         "clang": lambda: _tested("clang", clang(), root, slow, _parts(full, "CUT_SANITIZERS")),
         "tidy": lambda: _tidy(root, full),
         "gcc": lambda: _gcc(root, full),
@@ -88,9 +90,15 @@ def c_sources(root: Path) -> list[Path]:
     return sorted(p for f in folders for p in (root / f).rglob("*.[ch]"))
 
 
-def quiet(argv: Words) -> list[Step]:
+def quiet(argv: Words, mend: str = "") -> list[Step]:
     """Return one command that shows its output only when it fails."""
-    return [Step(tuple(argv))]
+    return [Step(tuple(argv), mend=mend)]
+
+
+def formatted(sources: Iterable[str | Path]) -> list[Step]:
+    """Return the check of the layout of C files; what fails is mended by ``clang-format -i``."""
+    program = llvm("clang-format")
+    return quiet([program, "--dry-run", "--Werror", *sources], f"{program} -i FILE...")
 
 
 def llvm(program: str) -> Path:

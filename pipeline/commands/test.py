@@ -220,7 +220,8 @@ def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
 def _failure(step: Step, code: int) -> str:
     from pipeline.core.process import pasteable
 
-    return f"exit code {code}: {pasteable([str(word) for word in step.argv], None, None)}"
+    ran = pasteable([str(word) for word in step.argv], None, None)
+    return f"exit code {code}: {ran}" + (f"\n  to mend it: {step.mend}" if step.mend else "")
 
 
 def summarise(outcomes: list[Outcome]) -> None:

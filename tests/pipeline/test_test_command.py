@@ -115,6 +115,8 @@ def test_failure_stops_the_suite_and_shows_output(
     assert "exit code 3" in outcome.failed
     many = Step(("pytest", *(f"test_{number}.py" for number in range(9))))
     assert _failure(many, 1).endswith("test_7.py test_8.py")
+    styled = Step(("clang-format",), mend="clang-format -i FILE...")
+    assert _failure(styled, 1).endswith("to mend it: clang-format -i FILE...")
     assert not (tmp_path / "never").exists()
     assert capsys.readouterr().out == "oh\n\n"
 
