@@ -148,7 +148,7 @@ _Static_assert(HAK_LEAST_BEYOND == HAK_MEDIUM_MAX + 1, "the last class must be o
     _Static_assert((size) <= HAK_SMALL_MAX || (size) % (1 << HAK_MEDIUM_STEP_SHIFT) == 0,          \
                    "class of " #size " bytes: sizes above 2048 must be multiples of 256");         \
     _Static_assert((pages) >= 1 && (pages) <= HAK_PAGES_PER_SEGMENT,                               \
-                   "class of " #size " bytes: a slab must fit into one segment");                  \
+                   "class of " #size " bytes: a slab must have 1 to 32 pages");                    \
     _Static_assert((pages) * HAK_PAGE_SIZE / (size) <= HAK_SLAB_MAX_BLOCKS,                        \
                    "class of " #size " bytes: at most 4096 blocks in a slab");                     \
     _Static_assert((depth) >= 2 && (depth) <= 1024,                                                \
