@@ -201,8 +201,8 @@ def _with_changes(path: Path, geometry: Geometry, changes: dict[Which, _Change])
             raise ProfileError(
                 f"{path}: class, {size}: there is no class of {size} bytes; "
                 f"the nearest ones have {' and '.join(map(str, near))}",
-                hint="a row changes a class that is there; a new one needs the whole table, "
-                "[classes] in docs/geometry.md",
+                hint="a row changes a class that is there; a new one needs the whole table "
+                "([classes] in docs/geometry.md), or a row in allocator/base/classes.def",
             )
     classes = (one.model_copy(update=_update(changes, one.size)) for one in geometry.classes)
     return geometry.with_classes(classes, geometry.classes_why, geometry.classes_worth)
