@@ -7,6 +7,9 @@
 /* A block, after the magazine was filled if it was empty. NULL: out of memory. */
 void *hak_bin_take(hak_heap *heap, unsigned cls);
 
+/* A block that no magazine has had. NULL: out of memory. */
+void *hak_bin_take_alone(hak_heap *heap, unsigned cls);
+
 /* Puts a block into the magazine, after room was made if it was full. */
 void hak_bin_give(hak_heap *heap, unsigned cls, void *block);
 

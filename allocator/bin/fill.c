@@ -73,6 +73,14 @@ static void *take_newest(hak_heap *heap, unsigned cls) {
     return block;
 }
 
+void *hak_bin_take_alone(hak_heap *heap, unsigned cls) {
+    void *block = NULL;
+    hak_slab *slab = hak_heap_slab(heap, cls);
+    if (slab != NULL)
+        hak_slab_take(heap, slab, &block, 1);
+    return block;
+}
+
 /* A thread that has used few blocks of the class so far. A process's first thread never counts as
  * one: it pays for its classes once, and each trip to a coarser one would cost it time. */
 static bool begins(const hak_heap *heap, unsigned cls) {

@@ -5,6 +5,7 @@
 #include "base/probe.h"
 #include "bin/bin.h"
 #include "front/profile.h"
+#include "front/sample.h"
 #include "heap/owner.h"
 #include "hot/magazine.h"
 #include "large/large.h"
@@ -126,7 +127,7 @@ static inline void *refill_with_canary(hak_heap *heap, size_t size) {
 static void *take_picked(enum hak_pick pick, size_t size) {
     if (pick == HAK_PICK_NONE)
         return NULL;
-    return pick == HAK_PICK_SAMPLE ? hak_large_sample(size)
+    return pick == HAK_PICK_SAMPLE ? hak_sample_take(size)
                                    : hak_trap_take(size, pick == HAK_PICK_TRAP_RIGHT);
 }
 
@@ -180,7 +181,8 @@ void *hak_refill(size_t size) {
 /* A heap that counts must see each malloc, and a canary wants room. */
 void *hak_refill_cold(unsigned cls) {
     hak_heap *heap = hak_heap_self();
-    if (heap == NULL || hak_sampling_changed(heap) || heap->sampled.counted)
+    if (heap == NULL || hak_sampling_changed(heap) || heap->sampled.counted ||
+        !hak_sample_lets_hint())
         return NULL;
     return refill_led_away(heap, cls);
 }

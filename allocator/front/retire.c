@@ -4,6 +4,7 @@
 #include "base/probe.h"
 #include "bin/bin.h"
 #include "bin/give.h"
+#include "front/sample.h"
 #include "heap/owner.h"
 #include "large/large.h"
 #include "magazine/arm.h"
@@ -28,6 +29,8 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     uintptr_t owner = hak_owner_of(block);
     if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
         hak_slab_refuse(hak_run_of(block), block);
+    if (hak_sample_may_be(cls))
+        hak_sample_ends(block);
     hak_chains_add(&chain, owner, block);
     hak_chains_send(&chain);
 }
@@ -45,9 +48,20 @@ static inline bool push_armed(hak_heap *heap, unsigned cls, void *block) {
     return true;
 }
 
+/* To its slab at once: a magazine would hand it out to others. */
+static HAK_COLD void retire_sample(hak_heap *heap, unsigned cls, void *block) {
+    hak_sample_ends(block);
+    hak_give_back(heap, cls, &block, 1);
+    hak_purge_tick(heap, cls);
+}
+
 static inline void retire(hak_heap *heap, unsigned cls, void *block) {
     if (HAK_HARDENED)
         hak_mark_back_anywhere(block);
+    if (hak_sample_may_be(cls)) {
+        retire_sample(heap, cls, block);
+        return;
+    }
     if (push_armed(heap, cls, block))
         return;
     HAK_TALLY(heap, cls, retire);

@@ -12,8 +12,8 @@
  *
  * The hot path does not count. In a heap that is counted every size leads to no class
  * (magazine/arm.h): so each malloc comes to hak_refill, is counted there, and pops from the real
- * magazine. free stays on its hot path, since a sample lies in a large run of its own, or outside
- * of all ranges, and so comes to the slow path by itself.
+ * magazine. free stays on its hot path, since a sample lies where its free comes to the slow path
+ * by itself (front/sample.h), or outside of all ranges.
  *
  * A library for programs that are always sampled counts on the hot path (HAK_COUNT_MALLOCS): four
  * instructions of each malloc, whether something is picked or not. What is picked looks like an

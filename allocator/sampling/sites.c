@@ -8,19 +8,27 @@
 
 #include <string.h>
 
-enum { SITES = 8192, LIVE = 65536, MOST_LIVE = LIVE / 4 * 3, LONGEST = 64 };
+enum { SITES = 8192, LIVE = 49152, LONGEST = 64 };
+
+/* Places of the hash tables. Each holds a number, 1 for the first entry, or 0. */
+enum { SITE_PLACES = 2 * SITES, LIVE_PLACES = 65536 };
 
 /* Blocks are known by their addresses with all bits turned: who looks for leaks (leaks/reach.c)
  * would take them for pointers. */
 typedef struct live {
-    uintptr_t block; /* 0: none */
+    uintptr_t block;
     size_t size;
-    uint32_t site;
+    uint16_t site; /* from 0 */
+    uint16_t next; /* of an entry that is free: the next free one's number */
 } live;
 
-static hak_site *sites;
-static live *blocks;
-static size_t live_count;
+static struct tables {
+    hak_site sites[SITES];
+    live blocks[LIVE];
+    uint16_t site_numbers[SITE_PLACES], live_numbers[LIVE_PLACES];
+} *tables;
+static uint32_t site_count, live_count, blocks_used;
+static uint16_t free_block; /* a number */
 static _Atomic uint64_t lost;
 static bool is_closed; /* nothing begins any more */
 static hak_lock lock;
@@ -33,11 +41,9 @@ static _Atomic bool peak_reached;
 
 bool hak_sites_open(void) {
     hak_lock_take(&lock);
-    blocks = hak_os_map_once(blocks, LIVE * sizeof *blocks);
-    if (blocks != NULL)
-        sites = hak_os_map_once(sites, SITES * sizeof *sites);
+    tables = hak_os_map_once(tables, sizeof *tables);
     hak_lock_give(&lock);
-    return sites != NULL;
+    return tables != NULL;
 }
 
 /* The size with its first four binary digits alone. */
@@ -58,55 +64,89 @@ bool hak_stack_is(const hak_stack *known, const hak_stack *stack) {
            memcmp(known->frames, stack->frames, stack->depth * sizeof(void *)) == 0;
 }
 
-/* SITES: there is no room near its place. */
+static void begin_site(hak_site *site, size_t size, const hak_stack *stack) {
+    site->size = size;
+    site->counts = (hak_site_counts){0};
+    hak_stack_copy(&site->stack, stack);
+}
+
+/* SITES: there is no room, or none near its place. */
 static uint32_t site_for(size_t size, const hak_stack *stack) {
     uint64_t hash = hak_stack_hash(size, stack);
     for (uint32_t i = 0; i < LONGEST; i++) {
-        hak_site *site = &sites[(hash + i) % SITES];
-        if (site->counts.allocated == 0 && site->counts.live == 0) {
-            site->size = size;
-            hak_stack_copy(&site->stack, stack);
-        }
+        uint16_t *number = &tables->site_numbers[(hash + i) % SITE_PLACES];
+        bool is_new = *number == 0;
+        if (is_new && site_count == SITES)
+            return SITES;
+        if (is_new)
+            *number = (uint16_t)++site_count;
+        hak_site *site = &tables->sites[*number - 1];
+        if (is_new)
+            begin_site(site, size, stack);
         if (site->size == size && hak_stack_is(&site->stack, stack))
-            return (uint32_t)(site - sites);
+            return *number - 1u;
     }
     return SITES;
 }
 
 static size_t place_of(uintptr_t block) {
-    return hak_mixed(block) % LIVE;
+    return hak_mixed(block) % LIVE_PLACES;
 }
 
 static uintptr_t turned(const void *block) {
     return ~(uintptr_t)block;
 }
 
+/* What stands at a place that is not empty. */
+static live *live_at(size_t at) {
+    return &tables->blocks[tables->live_numbers[at] - 1];
+}
+
 /* Where the block stands, or the empty place where it would. */
 static size_t find(uintptr_t block) {
     size_t at = place_of(block);
-    while (blocks[at].block != 0 && blocks[at].block != block)
-        at = (at + 1) % LIVE;
+    while (tables->live_numbers[at] != 0 && live_at(at)->block != block)
+        at = (at + 1) % LIVE_PLACES;
     return at;
 }
 
+/* The number of an entry that is free; 0: there is none. */
+static uint16_t new_number(void) {
+    uint16_t number = free_block;
+    if (number != 0)
+        free_block = tables->blocks[number - 1].next;
+    else if (blocks_used < LIVE)
+        number = (uint16_t)++blocks_used;
+    return number;
+}
+
 static bool add(uintptr_t block, size_t size, uint32_t site) {
-    if (live_count >= MOST_LIVE)
-        return false;
-    size_t at = find(block);
-    live_count += blocks[at].block == 0;
-    blocks[at] = (live){block, size, site};
-    return true;
+    uint16_t *number = &tables->live_numbers[find(block)];
+    if (*number == 0) {
+        *number = new_number();
+        live_count += *number != 0;
+    }
+    if (*number != 0)
+        tables->blocks[*number - 1] = (live){block, size, (uint16_t)site, 0};
+    return *number != 0;
 }
 
 /* What stands behind a gap moves into it, unless its own place lies behind the gap. Source: Knuth,
  * The Art of Computer Programming 3, section 6.4, algorithm R. */
-static void take_out(size_t gap) {
-    for (size_t at = (gap + 1) % LIVE; blocks[at].block != 0; at = (at + 1) % LIVE)
-        if ((at - place_of(blocks[at].block)) % LIVE >= (at - gap) % LIVE) {
-            blocks[gap] = blocks[at];
+static void close_gap(size_t gap) {
+    uint16_t *numbers = tables->live_numbers;
+    for (size_t at = (gap + 1) % LIVE_PLACES; numbers[at] != 0; at = (at + 1) % LIVE_PLACES)
+        if ((at - place_of(live_at(at)->block)) % LIVE_PLACES >= (at - gap) % LIVE_PLACES) {
+            numbers[gap] = numbers[at];
             gap = at;
         }
-    blocks[gap].block = 0;
+    numbers[gap] = 0;
+}
+
+static void take_out(size_t at) {
+    live_at(at)->next = free_block;
+    free_block = tables->live_numbers[at];
+    close_gap(at);
     live_count--;
 }
 
@@ -146,7 +186,7 @@ void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
     if (lives)
         weigh(size, true);
     if (site != SITES) {
-        hak_site_counts *counts = &sites[site].counts;
+        hak_site_counts *counts = &tables->sites[site].counts;
         counts->allocated++;
         counts->allocated_bytes += size;
         counts->live += lives;
@@ -156,17 +196,18 @@ void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
 }
 
 static void end(size_t at) {
-    hak_site_counts *counts = &sites[blocks[at].site].counts;
+    const live *block = live_at(at);
+    hak_site_counts *counts = &tables->sites[block->site].counts;
     counts->live--;
-    counts->live_bytes -= blocks[at].size;
-    weigh(blocks[at].size, false);
+    counts->live_bytes -= block->size;
+    weigh(block->size, false);
     take_out(at);
 }
 
 bool hak_sites_end(const void *block) {
     hak_lock_take(&lock);
     size_t at = find(turned(block));
-    bool known = blocks[at].block != 0;
+    bool known = tables->live_numbers[at] != 0;
     if (known)
         end(at);
     hak_lock_give(&lock);
@@ -177,8 +218,8 @@ bool hak_sites_end(const void *block) {
 size_t hak_sites_keep_only(bool (*keep)(const void *block), uint64_t *stand_for) {
     hak_lock_take(&lock);
     is_closed = true;
-    for (size_t at = 0; at < LIVE; at++)
-        while (blocks[at].block != 0 && !keep((const void *)~blocks[at].block))
+    for (size_t at = 0; at < LIVE_PLACES; at++)
+        while (tables->live_numbers[at] != 0 && !keep((const void *)~live_at(at)->block))
             end(at);
     size_t left = live_count;
     *stand_for = stands_for;
@@ -186,14 +227,21 @@ size_t hak_sites_keep_only(bool (*keep)(const void *block), uint64_t *stand_for)
     return left;
 }
 
+/* False: there are not so many. */
+static bool copy_site(uint32_t at, hak_site *copy) {
+    hak_lock_take(&lock);
+    bool is_there = at < site_count;
+    if (is_there)
+        *copy = tables->sites[at];
+    hak_lock_give(&lock);
+    return is_there;
+}
+
 void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context) {
-    for (size_t i = 0; sites != NULL && i < SITES; i++) {
-        hak_lock_take(&lock);
-        hak_site copy = sites[i];
-        hak_lock_give(&lock);
+    hak_site copy;
+    for (uint32_t i = 0; copy_site(i, &copy); i++)
         if (copy.counts.allocated != 0)
             visit(&copy, context);
-    }
 }
 
 uint64_t hak_sites_lost(void) {
@@ -202,10 +250,10 @@ uint64_t hak_sites_lost(void) {
 
 /* Found held, the tables may be half changed: the child begins with empty ones. */
 void hak_sites_after_fork_in_child(void) {
-    if (!hak_lock_inherit(&lock) || sites == NULL)
+    if (!hak_lock_inherit(&lock) || tables == NULL)
         return;
-    memset(sites, 0, SITES * sizeof *sites);
-    memset(blocks, 0, LIVE * sizeof *blocks);
-    live_count = 0;
+    memset(tables->site_numbers, 0, sizeof tables->site_numbers);
+    memset(tables->live_numbers, 0, sizeof tables->live_numbers);
+    site_count = live_count = blocks_used = free_block = 0;
     lost = stands_for = 0;
 }
