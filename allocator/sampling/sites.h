@@ -5,7 +5,7 @@
  *                                                              sizes within 1/8 taken together
  *
  * Both are tables of a fixed size, mapped at the first start and filled as far as they are used:
- * 2.5 MiB for 8,192 sites, 1.5 MiB for 65,536 blocks. What finds no room is counted as lost. One
+ * 2.4 MiB for 8,192 sites, 1.3 MiB for 49,152 blocks. What finds no room is counted as lost. One
  * lock for all, taken for each sample and at its end; nothing is called under it. */
 #pragma once
 
