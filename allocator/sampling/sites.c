@@ -64,10 +64,16 @@ bool hak_stack_is(const hak_stack *known, const hak_stack *stack) {
            memcmp(known->frames, stack->frames, stack->depth * sizeof(void *)) == 0;
 }
 
-static void begin_site(hak_site *site, size_t size, const hak_stack *stack) {
+/* SITES: there is no room. */
+static uint32_t begin_site(uint16_t *number, size_t size, const hak_stack *stack) {
+    if (site_count == SITES)
+        return SITES;
+    hak_site *site = &tables->sites[site_count++];
+    *number = (uint16_t)site_count;
     site->size = size;
     site->counts = (hak_site_counts){0};
     hak_stack_copy(&site->stack, stack);
+    return *number - 1u;
 }
 
 /* SITES: there is no room, or none near its place. */
@@ -75,14 +81,9 @@ static uint32_t site_for(size_t size, const hak_stack *stack) {
     uint64_t hash = hak_stack_hash(size, stack);
     for (uint32_t i = 0; i < LONGEST; i++) {
         uint16_t *number = &tables->site_numbers[(hash + i) % SITE_PLACES];
-        bool is_new = *number == 0;
-        if (is_new && site_count == SITES)
-            return SITES;
-        if (is_new)
-            *number = (uint16_t)++site_count;
-        hak_site *site = &tables->sites[*number - 1];
-        if (is_new)
-            begin_site(site, size, stack);
+        if (*number == 0)
+            return begin_site(number, size, stack);
+        const hak_site *site = &tables->sites[*number - 1];
         if (site->size == size && hak_stack_is(&site->stack, stack))
             return *number - 1u;
     }
@@ -240,8 +241,7 @@ static bool copy_site(uint32_t at, hak_site *copy) {
 void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context) {
     hak_site copy;
     for (uint32_t i = 0; copy_site(i, &copy); i++)
-        if (copy.counts.allocated != 0)
-            visit(&copy, context);
+        visit(&copy, context);
 }
 
 uint64_t hak_sites_lost(void) {
