@@ -7,9 +7,10 @@
 
 static _Atomic bool hints_used;
 
-/* Either this thread sees that a heap profile began, or hak_sample_take sees the hint. */
+/* Either this thread sees that a heap profile began, or hak_sample_take sees the hint. So the load
+ * acquires, too: what another thread has set may have been set after the profile began. */
 bool hak_sample_lets_hint(void) {
-    if (!atomic_load_explicit(&hints_used, memory_order_relaxed))
+    if (!atomic_load_explicit(&hints_used, memory_order_acquire))
         atomic_exchange(&hints_used, true);
     return !hak_sampling_ever();
 }
