@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -32,10 +33,21 @@ def _from_outside() -> list[signal.Signals]:
     return [number for number in both if signal.getsignal(number) != signal.SIG_IGN]
 
 
+def _may_be_interrupted() -> bool:
+    """Tell whether this is the main thread: Python runs handlers of signals in no other one."""
+    return threading.current_thread() is threading.main_thread()
+
+
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Note interrupts inside the block instead of raising them; :func:`check` raises them."""
+    """Note interrupts inside the block instead of raising them; :func:`check` raises them.
+
+    Another thread, which starts a child meanwhile, changes nothing for the main one.
+    """
     global _held  # noqa: PLW0603  # signal handlers have no other place
+    if not _may_be_interrupted():
+        yield
+        return
     _held = True
     try:
         yield
@@ -46,7 +58,7 @@ def held() -> Iterator[None]:
 def check() -> None:
     """Raise KeyboardInterrupt if an interrupt arrived while it was held."""
     global _arrived  # noqa: PLW0603  # as above
-    if _arrived:
+    if _arrived and _may_be_interrupted():
         _arrived = False
         raise KeyboardInterrupt
 

@@ -11,12 +11,20 @@ from pipeline.core.child import ended
 
 @contextmanager
 def pool(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Return a pool of threads, which an interrupt of ours ends with the children they wait for."""
-    with ThreadPoolExecutor(max_workers=workers) as threads:
+    """Return a pool of threads, which an interrupt of ours ends with the children they wait for.
+
+    It may come in the block, or while we wait for the threads behind the block.
+    """
+    threads = ThreadPoolExecutor(max_workers=workers)
+    try:
         try:
             yield threads
-        except KeyboardInterrupt:
-            threads.shutdown(wait=False, cancel_futures=True)
-            with ended():
-                threads.shutdown()
+        except Exception:
+            threads.shutdown()
             raise
+        threads.shutdown()
+    except KeyboardInterrupt:
+        threads.shutdown(wait=False, cancel_futures=True)
+        with ended():
+            threads.shutdown()
+        raise

@@ -16,6 +16,7 @@ import pytest
 
 from pipeline.core import beside, child, interrupts, process
 from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
+from pipeline.core.pool import pool
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -187,8 +188,10 @@ def test_an_interrupt_between_start_and_wait_leaves_no_child(
     assert not Path(f"/proc/{started[0]}").exists()
 
 
-def test_an_interrupt_ends_the_children_that_threads_wait_for() -> None:
-    script = """
+@pytest.mark.parametrize("end", ["list(found)", "pass", "raise OSError"])
+def test_an_interrupt_ends_the_children_that_threads_wait_for(end: str) -> None:
+    """Also one that comes behind the block, where its threads still work."""
+    script = f"""
 import os, signal, threading
 from pipeline.core import interrupts
 from pipeline.core.errors import ChildError
@@ -205,7 +208,7 @@ def work(number):
 with pool(2) as threads:
     found = threads.map(work, range(4))
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
-    list(found)
+    {end}
 """
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
@@ -244,6 +247,21 @@ with interrupts.calling(lambda: os._exit(1)):
 """
     words = ["nohup", sys.executable, "-c", script]
     subprocess.run(words, cwd=ROOT, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def test_a_thread_that_starts_children_neither_ends_a_hold_nor_takes_its_interrupt() -> None:
+    before = signal.signal(signal.SIGINT, interrupts._arrive)
+    try:
+        with interrupts.held(), pool(1) as threads:
+            threads.submit(process.run, ["true"]).result()
+            os.kill(os.getpid(), signal.SIGINT)
+            threads.submit(process.run, ["true"]).result()
+    except KeyboardInterrupt:
+        pytest.fail("it was raised inside the block")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.check()
 
 
 def test_an_interrupt_while_a_child_starts_is_raised_afterwards() -> None:
