@@ -23,6 +23,7 @@ from pipeline.core.errors import (
     how_to_write,
     no_memory,
 )
+from pipeline.core.home import own_root
 from pipeline.core.paste import runnable
 from pipeline.core.paths import Tree, from_here
 
@@ -80,7 +81,7 @@ def _bare_profile(error: click.ClickException, context: click.Context) -> str:
     """Return the profile that somebody named without its option, as no argument that fits."""
     _, is_extra, word = error.message.rstrip(")").rpartition("extra argument (")
     takes = any("--profile" in one.opts for one in context.command.params)
-    known = {path.stem for path in Tree.here().profiles.glob("*.toml")}
+    known = {path.stem for path in Tree(own_root()).profiles.glob("*.toml")}
     return word if is_extra and takes and word in known else ""
 
 

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -237,6 +238,15 @@ def test_a_mistake_leads_to_the_help_of_its_command(line: str, hint: str) -> Non
     done = pipeline(*line.split())
     assert done.returncode == ExitCode.USAGE
     assert f"what to do: {hint}\n" in done.stderr
+
+
+def test_a_mistake_is_told_also_where_no_tree_is(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
+    words = [sys.executable, "-m", "pipeline", "build", "mixed"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == ExitCode.USAGE
+    assert "what to do: `.venv/bin/pipeline build --help` shows what it takes" in done.stderr
 
 
 def test_version_is_that_of_the_project() -> None:
