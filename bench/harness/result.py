@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
@@ -40,14 +41,11 @@ def main(*, name: str | None, only_list: bool, pages: bool) -> None:
     if bool(name) + only_list + pages != 1:
         raise click.UsageError("one of NAME, --list and --pages is needed")
     try:
+        chosen = [recipe.load(one) for one in ([name] if name else recipe.names())]
         if only_list:
-            for one in map(recipe.load, recipe.names()):
-                click.echo(f"{one.name:12} {one.title} (docs/results/{one.page})")
-            return
-        if name:
-            _measure(recipe.load(name))
-        for one in map(recipe.load, [name] if name else recipe.names()):
-            replace_text(saved.RESULTS / one.page, page.update(one))
+            _list(chosen)
+        else:
+            _make(chosen, is_measured=name is not None)
     except (RunFailed, PipelineError) as error:
         _end(error)
     except Failed as error:
@@ -56,10 +54,23 @@ def main(*, name: str | None, only_list: bool, pages: bool) -> None:
         raise SystemExit(INTERRUPTED) from None
 
 
+def _list(recipes: Sequence[recipe.Recipe]) -> None:
+    for one in recipes:
+        click.echo(f"{one.name:12} {one.title} (docs/results/{one.page})")
+
+
+def _make(recipes: Sequence[recipe.Recipe], is_measured: bool) -> None:
+    for one in recipes:
+        page.update(one)  # a page without marks is refused before anything is done
+    for one in recipes:
+        if is_measured:
+            _measure(one)
+        replace_text(saved.RESULTS / one.page, page.update(one))
+
+
 def _measure(wanted: recipe.Recipe) -> None:
     environment, (_, kind) = {**describe_machine(), **_commit()}, today()
-    page.check_place(page.DATA / f"{wanted.name}-{kind}.json", environment)
-    page.update(wanted)  # a page without marks is refused at once
+    page.check_place(page.place_of(wanted, kind), environment)
     samples = measure(wanted, lambda text: click.echo(text, err=True))
     place = page.save(wanted, samples, environment, kind)
     click.echo(f"saved {place}; its table is in docs/results/{wanted.page}")

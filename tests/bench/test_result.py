@@ -100,6 +100,16 @@ def test_a_program_that_fails_changes_nothing(results: Path) -> None:
     assert (results / "table.md").read_text(encoding="utf-8") == before
 
 
+def test_where_one_page_has_no_marks_none_is_changed(results: Path) -> None:
+    (results / "unmarked.toml").write_text(RECIPE, encoding="utf-8")
+    (results / "unmarked.md").write_text("no marks\n", encoding="utf-8")
+    before = (results / "table.md").read_text(encoding="utf-8")
+    done = CliRunner().invoke(result.main, ["--pages"])
+    assert done.exit_code == 2
+    assert "unmarked.md lacks the lines" in done.output
+    assert (results / "table.md").read_text(encoding="utf-8") == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [(["none"], "there is no bench/results/none.toml"), ([], "one of NAME, --list and --pages")],

@@ -22,10 +22,14 @@ _BY = """\
 `bench/result {name}` measures this anew by [its commands](../../bench/results/{name}.toml)."""
 
 
+def place_of(recipe: Recipe, kind: str) -> Path:
+    """Return the file of what was measured on a kind of processor."""
+    return DATA / f"{recipe.name}-{kind}.json"
+
+
 def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: str) -> Path:
     """Write what was measured on a kind of processor, in place of what is there of the same one."""
-    path = DATA / f"{recipe.name}-{kind}.json"
-    check_place(path, environment)
+    path = place_of(recipe, kind)
     medians = {
         row: {
             who: {figure: median(values) for figure, values in figures.items()}
