@@ -55,8 +55,9 @@ def main(*, name: str | None, only_list: bool, pages: bool) -> None:
 
 
 def _list(recipes: Sequence[recipe.Recipe]) -> None:
+    width = max(len(one.name) for one in recipes)
     for one in recipes:
-        click.echo(f"{one.name:12} {one.title} (docs/results/{one.page})")
+        click.echo(f"{one.name:{width}}  {one.title} (docs/results/{one.page})")
 
 
 def _make(recipes: Sequence[recipe.Recipe], is_measured: bool) -> None:
