@@ -103,12 +103,7 @@ class PairedRunner:
             except WorkloadError as error:
                 if bench.kind == "loop":  # ours, which share nothing
                     raise
-                raise WorkloadError(
-                    error.message,
-                    hint=f"{error.hint}; with `threads` 1 several run at once: each needs a port "
-                    "and files of its own",
-                    log=error.log,
-                ) from error
+                raise _beside_itself(error) from error
 
         with pool(2) as threads:
             futures = {side: threads.submit(pinned, side) for side in pair.order}
@@ -119,3 +114,10 @@ class PairedRunner:
         named = replace(bench, name=f"{bench.name} ({side})")  # for messages
         env = bench.side_env.get(side)
         return timed_run(named, self._sides[side], pair.padding, log, env, pair.place)
+
+
+def _beside_itself(error: WorkloadError) -> WorkloadError:
+    """Return the error of a program that may have failed because another run was beside it."""
+    needs = "with `threads` 1 several run at once: each needs a port and files of its own"
+    hint = "; ".join(filter(None, (error.hint, needs)))
+    return WorkloadError(error.message, hint=hint, log=error.log)

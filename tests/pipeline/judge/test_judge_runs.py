@@ -93,6 +93,19 @@ def test_a_program_that_fails_beside_itself_is_told_what_it_needs(
     assert ("a port and files of its own" in caught.value.hint) == told
 
 
+def test_what_it_needs_is_all_that_is_told_where_nothing_else_helps(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> RunSample:
+        raise WorkloadError("it said a warning")
+
+    monkeypatch.setattr(PairedRunner, "_is_single_threaded", lambda *_: True)
+    monkeypatch.setattr(PairedRunner, "_run", fails)
+    with pytest.raises(WorkloadError) as caught:
+        runner(built, tmp_path)(dataclasses.replace(bench(built, "crash"), kind="program"), PLANNED)
+    assert caught.value.hint.startswith("with `threads` 1 several run at once")
+
+
 def test_several_threads_run_in_turn(built: Path, tmp_path: Path) -> None:
     two = compile_c("toy_bench.c", tmp_path / "two", "-DMEASURED=bench_measured", "-DTHREADS=2")
     sample = runner(built, tmp_path)(BenchCommand(name="toy", argv=(str(two), "1000")), PLANNED)
