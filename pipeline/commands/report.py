@@ -95,8 +95,8 @@ def report_command(
     Without it, the current one. Against the
     baseline, and against the version that was current before it, unless --against says otherwise.
     With --check, a build that was not published, that the judge refuses or that somebody rejected
-    ends with exit code 8, and a version whose files are damaged with 14. A loss that the build
-    accepted, by --allow-regression, is named on stderr and ends with 0.
+    ends with exit code 8, and a version whose files are damaged with 14; stderr says why. A loss
+    that the build accepted, by --allow-regression, is named there, too, and ends with 0.
 
     \b
     Examples:
@@ -118,7 +118,10 @@ def report_command(
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(runnable(text) if chosen == "term" else text, nl=False)
-    return _checked(model) if check else ExitCode.OK
+    code = _checked(model) if check else ExitCode.OK
+    if code:
+        click.echo(runnable(_why_checked(model)), err=True)
+    return code
 
 
 def _checked(model: ReportModel) -> int:
@@ -133,6 +136,12 @@ def _checked(model: ReportModel) -> int:
         click.echo(f"note: this build accepted a loss, by --allow-regression: {accepted}", err=True)
     failed = model.rejected or not model.published or refused(model.verify)
     return ExitCode.GATE if failed else ExitCode.OK
+
+
+def _why_checked(model: ReportModel) -> str:
+    """Return why --check fails, in the report's own words: its first lines scroll away."""
+    judged = f"{model.outcome.lower()}: {model.reason}"
+    return f"check failed: {'; '.join(_said_since(model)) or judged}"
 
 
 def _first_lines(model: ReportModel) -> str:
@@ -312,7 +321,7 @@ def folder_of(profile: str, wish: str | None) -> Path:
         if not wish and (tree.reports(profile) / LAST).is_dir():
             error.hint += (
                 f"; `.venv/bin/pipeline report last -p {profile}` shows the build that was judged "
-                "and not published"
+                "last"
             )
         raise
 

@@ -315,6 +315,8 @@ def test_check_fails_on_what_was_not_published_or_is_refused(
     folder = as_version(tmp_path / "v", make().model_copy(update={"published": published}))
     done = CliRunner().invoke(cli, ["report", str(folder), "--check"], standalone_mode=False)
     assert done.return_value == code
+    outcome = "published" if published else "not published"
+    assert (f"check failed: {outcome}: " in done.stderr) == bool(code)
     assert CliRunner().invoke(cli, ["report", str(folder)], standalone_mode=False).return_value == 0
 
 

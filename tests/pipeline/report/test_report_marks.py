@@ -140,6 +140,19 @@ def test_check_fails_on_a_rejected_version_and_not_on_one_set_aside(tree: Tree) 
     assert code() == ExitCode.GATE
 
 
+def test_check_says_on_stderr_why_it_fails(tree: Tree) -> None:
+    version = publish(tree, "1.0-aa11")
+
+    def said() -> str:
+        words = ["report", version.name, "--check"]
+        return CliRunner().invoke(cli, words, standalone_mode=False).stderr
+
+    reject(version, "redis grows")
+    assert "check failed: REJECTED on " in said() and "redis grows" in said()
+    damage(version)
+    assert "check failed: DAMAGED: " in said()
+
+
 @pytest.mark.parametrize(
     ("name", "begins"),
     [("r.html", "<!doctype html>"), ("r.md", "# hakmem"), ("r.json", "{"), ("r.txt", "hakmem 1.0")],
