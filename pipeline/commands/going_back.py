@@ -117,7 +117,7 @@ def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
     if refused is None:
         return (
             f"{lifted.version} may come back: the next build of the same makes it current, if it "
-            f"is not worse than the version that is; `.venv/bin/pipeline rollback -p {profile} "
+            f"is not worse than the current one; `.venv/bin/pipeline rollback -p {profile} "
             f"--to {lifted.version}` does so now"
         )
     return (

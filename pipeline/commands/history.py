@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 @line_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
 @click.option(
-    "--html", type=OUTPUT_FILE, metavar="FILE", help="Write a page with charts and the table."
+    "--html",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Write a page with charts, and the table newest first.",
 )
 @click.option("--svg", type=OUTPUT_FILE, metavar="FILE", help="Write the charts alone.")
 def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
