@@ -153,6 +153,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     tree = Tree.here()
     dist = tree.dist(profile)
     if undo:
+        if reason:
+            raise UsageError("--undo keeps no reason", hint="leave --reason out")
         _undo_rejection(tree, profile, wish)
         return
     if not reason.strip():

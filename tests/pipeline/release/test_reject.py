@@ -115,6 +115,8 @@ def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -
     with pytest.raises(VersionError, match=r"was rejected already on .*: first") as refused:
         type_("reject", BAD, "--reason", "second")
     assert f"reject -p p {BAD} --undo`" in str(refused.value.hint)
+    with pytest.raises(UsageError, match="keeps no reason"):
+        type_("reject", BAD, "--undo", "--reason", "third")
     assert read_marks(tree.dist("p")) == before
     assert f"{BAD} is no longer rejected (first)" in type_("reject", BAD, "--undo")
     assert read_marks(tree.dist("p")).rejected == ()
