@@ -226,5 +226,7 @@ def _request(shop: Workshop, entry: Entry, budget_s: float, logs: Path) -> Judge
     trial = require_trial(entry)
     if not trial.run:
         return profile_request(shop, budget_s, logs)
-    timed = Timed(whole_path(trial.run), trial.threads)
+    # Whoever runs the entry, and from wherever, runs the same.
+    root = shop.tree.root
+    timed = Timed(whole_path(trial.run, root), trial.threads, folder=root)
     return command_request(command_runner(shop.tree), timed, budget_s, logs)

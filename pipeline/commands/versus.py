@@ -178,15 +178,19 @@ def _compare(
     return result
 
 
-def whole_path(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the command with its program's whole path; UsageError if there is no such program."""
+def whole_path(words: tuple[str, ...], folder: Path = Path()) -> tuple[str, ...]:
+    """Return the command with its program's whole path; UsageError if there is no such program.
+
+    A path that is not whole is one below ``folder``.
+    """
     import shutil
 
     from pipeline.core.errors import UsageError
 
     if not words:
         return ()
-    program = shutil.which(words[0])
+    by_path = "/" in words[0]
+    program = shutil.which(folder.absolute() / words[0] if by_path else words[0])
     if program is None:
         raise UsageError(
             f"there is no program {words[0]}", hint="give the path of one that is there"

@@ -162,12 +162,14 @@ def _compared(side: SideOfTwo) -> Compared:
 class Timed:
     """A command that is timed: how many threads it has, where that is known.
 
-    With ``time_of`` only the processes of that name which have the library are timed.
+    With ``time_of`` only the processes of that name which have the library are timed. It starts in
+    ``folder`` (None: where the pipeline is).
     """
 
     command: tuple[str, ...]
     threads: int | None = None
     time_of: str | None = None
+    folder: Path | None = None
 
     @property
     def name(self) -> str:
@@ -177,7 +179,8 @@ class Timed:
 
 def command_request(runner: Path, timed: Timed, budget_s: float, logs: Path) -> JudgeRequest:
     """Return what the judge is asked about one command, which ``runner`` (bench/command) runs."""
-    line = (str(runner), *told(timed.threads, timed.time_of), *timed.command)
+    place = ("--in", str(timed.folder)) if timed.folder else ()
+    line = (str(runner), *told(timed.threads, timed.time_of), *place, *timed.command)
     bench = BenchCommand(timed.name, line, timeout_s=COMMAND_LIMIT_S)
     nothing = Path()  # both libraries are put in by compare()
     return JudgeRequest(nothing, nothing, (bench,), logs, time_budget_s=budget_s)

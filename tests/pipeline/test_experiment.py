@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from click.testing import CliRunner
 from conftest import Sandbox
 from test_versus import result_of as versus_of
 
-from pipeline.commands.experiment import experiment_command
+from pipeline.commands.experiment import _request, experiment_command
 from pipeline.core.errors import ExitCode, ProfileError, UsageError
 from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
@@ -30,6 +34,7 @@ from pipeline.experiment.sides import geometry_of, require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
 from pipeline.geometry.load import changed_geometry
 from pipeline.geometry.tables import default_geometry
+from pipeline.stages.build.workshop import Workshop
 from pipeline.versus.model import VersusResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -279,6 +284,27 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     code, output = fresh.run("experiment", "list", "--json")
     assert json.loads(output)["experiments"][0]["verdict"] == found[0]["verdict"]
     assert f"ran {found[0]['ran']}\n" in fresh.run("experiment", "list")[1]
+
+
+@pytest.mark.parametrize("program", ["sh", "./task"])
+def test_a_command_runs_in_the_root_of_the_tree(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files are found from there, wherever somebody types."""
+    root, elsewhere = tmp_path / "tree", tmp_path / "elsewhere"
+    (root / "bench").mkdir(parents=True)
+    elsewhere.mkdir()
+    for source in (ROOT / "bench").glob("command*.[ch]"):
+        shutil.copy(source, root / "bench")
+    (root / "task").write_text("#!/bin/sh\ntest -f task\n", encoding="utf-8")
+    (root / "task").chmod(0o755)
+    text = TRIAL.format(depths="{ 64 = 512 }").replace('patch = "all.patch"', "")
+    words = f"run = {[program, *(['task'] if program == 'sh' else [])]}"
+    (root / "all.toml").write_text(re.sub("run = .*", words, text), encoding="utf-8")
+    monkeypatch.chdir(elsewhere)
+    shop = cast("Workshop", SimpleNamespace(tree=Tree(root)))
+    request = _request(shop, load_entry(root / "all.toml"), 30.0, tmp_path)
+    subprocess.run(request.benches[0].argv, check=True)
 
 
 def _sides(fresh: Sandbox) -> list[Path]:
