@@ -115,7 +115,7 @@ def run_workload(
     except ChildError as error:
         how = error.message.removeprefix(f"{Path(argv[0]).name}: ")  # often a program of ours
         raise WorkloadError(
-            f"verify workload {bench.name}: {how}",
+            f"workload {bench.name}: {how}",
             hint=error.hint or "run the first line of the log in a shell",
             log=log,
         ) from error
@@ -130,18 +130,18 @@ def read_result(bench: BenchCommand, done: Completed, library: Path) -> BenchLin
     """
     if NOT_PRELOADED in done.stderr:
         warning = next(line for line in done.stderr.splitlines() if NOT_PRELOADED in line)
-        raise WorkloadError(f"verify workload {bench.name}: {warning}", log=done.log)
+        raise WorkloadError(f"workload {bench.name}: {warning}", log=done.log)
     try:
         line = parse_bench_line(done.stdout)
     except ValueError as error:
         raise WorkloadError(
-            f"verify workload {bench.name}: no result: {error}",
+            f"workload {bench.name}: no result: {error}",
             hint="bench programs end with a line of key=value; see docs/benchmarks.md",
             log=done.log,
         ) from error
     if line.allocator not in (None, library.name):
         raise WorkloadError(
-            f"verify workload {bench.name}: ran on {line.allocator} instead of {library.name}",
+            f"workload {bench.name}: ran on {line.allocator} instead of {library.name}",
             log=done.log,
             hint="is the program linked statically, or setuid?",
         )
