@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.core.errors import VersionError
 from pipeline.core.nested import read_json
+from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import PRODUCTION, line_of, share_folder
 
 MANIFEST, DEFAULT_PROFILE = "manifest.json", "mixed"
@@ -92,10 +93,16 @@ def nothing(
     options = _options(profile, variant)
     return VersionError(
         f"no {kind}library {which}is published {where}{there}",
-        hint=f"in the repository, `.venv/bin/pipeline build{options}` makes one, and "
-        f"`.venv/bin/pipeline install{options} --prefix /usr/local`{package} brings it to a "
-        "server; or name a file by --library",
+        hint=f"{_meant(profile, others)}in the repository, `.venv/bin/pipeline build{options}` "
+        f"makes one, and `.venv/bin/pipeline install{options} --prefix /usr/local`{package} "
+        "brings it to a server; or name a file by --library",
     )
+
+
+def _meant(profile: str | None, others: Sequence[str]) -> str:
+    """Return a question for the profile of ``others`` that is spelt nearly so; "" if none is."""
+    meant = did_you_mean(profile or "", others, form="--profile {}")
+    return f"{meant} Else, " if meant else ""
 
 
 def _options(profile: str | None, variant: str) -> str:

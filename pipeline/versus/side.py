@@ -10,6 +10,7 @@ from pipeline.core.errors import ArtifactError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.preload import preload
 from pipeline.core.process import run
+from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
 from pipeline.release.version import CURRENT, Version, published, require_undamaged, resolve
@@ -93,7 +94,10 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
         )
     named, colon, version = wish.rpartition(":")
     if colon and split_line(named)[0] not in (known := profile_names(tree)):
-        raise UsageError(f"there is no profile {named!r}", hint=f"give one of: {', '.join(known)}")
+        raise UsageError(
+            f"there is no profile {named!r}; known: {', '.join(known)}",
+            hint=did_you_mean(named, known, WISHES),
+        )
     if not colon and split_line(wish)[0] in profile_names(tree):
         raise UsageError(
             f"there is no library {wish!r}: that is a profile", hint=f"did you mean {wish}:current?"

@@ -150,6 +150,9 @@ def test_the_profile_and_the_processor_choose(tmp_path: Path, library: Path) -> 
     assert found("server", None, "intel-haswell") == ("server", "any", "x86-64")
     with pytest.raises(VersionError, match="published: mixed, server"):
         found("shop", None, "amd-zen4")
+    with pytest.raises(VersionError) as misspelt:
+        found("sever", None, "amd-zen4")
+    assert misspelt.value.hint.startswith("did you mean --profile server? Else, in the repository,")
     with pytest.raises(VersionError, match="it has: any, intel-haswell") as caught:
         found("mixed", "amd-zen4", "amd-zen4")
     assert caught.value.hint.startswith(

@@ -179,6 +179,15 @@ def test_libc_is_a_side(tmp_path: Path) -> None:
     assert (side.name, side.env) == ("libc", {"MALLOC_ARENA_MAX": "1"})
 
 
+def test_a_misspelt_profile_of_a_side_has_the_one_that_was_meant(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "shop.toml").touch()
+    with pytest.raises(UsageError, match="there is no profile 'shp'; known: shop") as caught:
+        parse_side(tree, "mixed", "shp:current")
+    assert caught.value.hint == "did you mean shop?"
+
+
 @pytest.mark.parametrize(
     ("words", "error", "says"),
     [
