@@ -37,7 +37,7 @@ def render_page(name: str, processes: Sequence[Process], found: Statistics) -> s
     environment.globals.update(size=size, share=share)
     return environment.get_template("page.html.j2").render(
         name=name,
-        processes=processes,
+        processes=sorted(enumerate(processes), key=lambda row: -row[1].about_events),
         found=found,
         facts=facts(found),
         warnings=warnings(found.process),

@@ -50,6 +50,11 @@ def test_of_many_processes_the_busiest_are_listed_in_a_line_each(recorder: Recor
     assert len(lines) == 13 and lines[-1].startswith("and ") and "smaller" in lines[-1]
     assert all(line.startswith("process ") for line in lines[:-1])
     assert "sort -n" in lines[0]
+    page = recorder.folder / "many.html"
+    assert pipeline("trace", "info", trace, "--html", page).returncode == 0
+    rows = page.read_text(encoding="utf-8").partition("Processes in this file")[2].split("<tr>")
+    assert "sort -n" in rows[2], "the busiest comes first, as in the terminal"
+    assert f"<td>{lines[0].split()[1].rstrip(':')}</td>" in rows[2]
 
 
 def test_page_is_self_contained(recorder: Recorder) -> None:
