@@ -39,9 +39,12 @@ def sample_command(pid: int, seconds: float, output: Path) -> None:
     The process goes on at full speed. With branch stacks perf also sees where branches go.
     """
     from pipeline.fleet.merging import Given
-    from pipeline.fleet.samples import sample
+    from pipeline.fleet.samples import require_process, sample
 
-    kind = sample(_perf(), pid, seconds, output)
+    require_process(pid)
+    perf = _perf()
+    click.echo(f"sampling process {pid} for {seconds:g} s", err=True)
+    kind = sample(perf, pid, seconds, output)
     click.echo(f"sampled process {pid} for {seconds:g} s by {kind}: {output}")
     show_samples([Given(output)])
 

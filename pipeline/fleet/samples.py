@@ -68,14 +68,18 @@ class Samples:
         return self.offsets.total()
 
 
+def require_process(pid: int) -> None:
+    """Raise UsageError when there is no process ``pid``."""
+    if not Path(f"/proc/{pid}").is_dir():
+        raise UsageError(f"there is no process {pid}", hint="`pgrep NAME` finds its number")
+
+
 def sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
     """Sample process ``pid`` into ``output``; return the event that perf really used.
 
-    ``output`` is there when all went well, and not otherwise. Raises UsageError when there is no
-    such process, ToolError with perf's words when no kind of sampling works on it.
+    ``output`` is there when all went well, and not otherwise. Raises ToolError with perf's words
+    when no kind of sampling works on the process.
     """
-    if not Path(f"/proc/{pid}").is_dir():
-        raise UsageError(f"there is no process {pid}", hint="`pgrep NAME` finds its number")
     with replacing(output) as fresh:
         return _sample(perf, pid, seconds, fresh)
 

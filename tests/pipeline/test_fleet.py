@@ -227,6 +227,18 @@ def test_an_interrupted_sample_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_sample_says_at_its_start_how_long_it_takes(
+    fresh: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.commands.fleet._perf", lambda: Path("perf"))
+    monkeypatch.setattr("pipeline.fleet.samples.sample", interrupted)
+    _, output = fresh.run("sample", "--pid", str(os.getpid()), "--seconds", "30")
+    assert output.startswith(f"sampling process {os.getpid()} for 30 s\n")
+
+
 def test_samples_of_a_process_that_ends_meanwhile_are_kept(tmp_path: Path) -> None:
     perf, output = tmp_path / "perf", tmp_path / "perf.data"
     perf.write_text(
