@@ -108,10 +108,12 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
 
     said = ", ".join(told(kind, ratio) for kind, ratio in parts)
     whole = compare(timed.overall, key.margin)
-    if whole is not Verdict.INCONCLUSIVE and all(
-        compare(ratio, key.margin) is Verdict.INCONCLUSIVE for _, ratio in parts
+    word = speed_word(_part(key, timed.overall))
+    apart = [_part(key, ratio) for _, ratio in parts]
+    if word not in (SPEED[Verdict.INCONCLUSIVE], TOO_NOISY, *map(speed_word, apart)) and all(
+        part.verdict is Verdict.INCONCLUSIVE for part in apart
     ):
-        said = f"all together {SPEED[whole]} ({figure(timed.overall, 'loop')}): {said}"
+        said = f"all together {word} ({figure(timed.overall, 'loop')}): {said}"
     if key.verdict is whole:
         return said
     loses = "loses" if key.verdict is Verdict.NO_GO else "seems to lose"

@@ -30,6 +30,17 @@ def test_a_gain_of_all_that_no_part_shows_is_told_first() -> None:
     assert said.count("not shown to be faster or slower") == 2
 
 
+def test_so_is_a_gain_of_all_below_the_margin() -> None:
+    found = throughput_of(("git",), git=pairs(1.02), loop=pairs(1.02))
+    wide = replace(found.overall, value=1.016, low=0.987, high=1.05)
+    small = replace(found.overall, value=1.016, low=1.006, high=1.029)
+    said = headline(
+        result_of(found.model_copy(update={"overall": small, "programs": wide, "loops": wide}))
+    )
+    assert said.startswith(f"{AGAINST} all together faster, perhaps by less than 1 % (+1.60 %")
+    assert said.count("not shown to be faster or slower") == 2
+
+
 def test_the_headline_is_in_words_and_names_programs() -> None:
     found = throughput_of(a=pairs(1.2, rss=(4096, 3800)), b=pairs(0.972), c=pairs(1.0))
     said = headline(result_of(found))
