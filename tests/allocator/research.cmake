@@ -16,7 +16,7 @@ endforeach()
 
 if(HAKMEM_VARIANT STREQUAL "research")
   # What is counted by size stays together.
-  set_tests_properties(process.cold_blocks PROPERTIES DISABLED TRUE)
+  set_tests_properties(process.cold_blocks interface.samples_lie_together PROPERTIES DISABLED TRUE)
   set_property(TEST research.counters APPEND PROPERTY ENVIRONMENT ${not_by_the_clock})
   # Heaps give their memory back though they count: what they counted is kept apart.
   set_property(TEST process.after_many_threads APPEND PROPERTY LABELS research)
