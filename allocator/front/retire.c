@@ -14,6 +14,7 @@
 #include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "remote/chain.h"
+#include "sampling/sites.h"
 #include "thread/thread.h"
 
 /* A thread that has no heap any more hands each block straight to its owner. */
@@ -30,7 +31,7 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
         hak_slab_refuse(hak_run_of(block), block);
     if (hak_sample_may_be(cls))
-        hak_sample_ends(block);
+        hak_sites_end(block);
     hak_chains_add(&chain, owner, block);
     hak_chains_send(&chain);
 }
@@ -50,7 +51,7 @@ static inline bool push_armed(hak_heap *heap, unsigned cls, void *block) {
 
 /* To its slab at once: a magazine would hand it out to others. */
 static HAK_COLD void retire_sample(hak_heap *heap, unsigned cls, void *block) {
-    hak_sample_ends(block);
+    hak_sites_end(block);
     hak_give_back(heap, cls, &block, 1);
     hak_purge_tick(heap, cls);
 }

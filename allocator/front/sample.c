@@ -26,15 +26,9 @@ static void *take_short(size_t size) {
 }
 
 void *hak_sample_take(size_t size) {
-    hak_stack stack;
     void *block = take_short(size);
     if (block == NULL)
         return hak_large_sample(size);
-    hak_stack_take(&stack);
-    hak_sites_begin(block, size, &stack);
+    hak_sites_begin(block, size);
     return block;
-}
-
-void hak_sample_ends(void *block) {
-    hak_sites_end(block);
 }

@@ -16,9 +16,7 @@
  * memory. Any thread. */
 HAK_COLD void *hak_sample_take(size_t size);
 
-/* A cold block is freed that may be a sample. */
-HAK_COLD void hak_sample_ends(void *block);
-
+/* Whether a block of this class may be a sample, whose end the sites must hear of. */
 HAK_INLINE bool hak_sample_may_be(unsigned cls) {
     return HAK_UNLIKELY(hak_class_is_cold(cls)) && hak_sampling_ever();
 }

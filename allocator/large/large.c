@@ -95,12 +95,10 @@ static void *allocate(size_t size, size_t align, bool zero) {
 /* ---- samples of a heap profile ---- */
 
 void hak_large_note_sample(void *block, size_t size) {
-    hak_stack stack;
     hak_slab *run = hak_run_of(block);
-    hak_stack_take(&stack);
     if (run != NULL)
         run->kind = HAK_RUN_SAMPLED;
-    hak_sites_begin(block, size, &stack);
+    hak_sites_begin(block, size);
 }
 
 bool hak_large_sample_is_due(size_t bytes) {

@@ -179,9 +179,11 @@ bool hak_sites_take_peak(void) {
 
 /* ---- samples ---- */
 
-void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
+void hak_sites_begin(const void *block, size_t size) {
+    hak_stack stack;
+    hak_stack_take(&stack);
     hak_lock_take(&lock);
-    uint32_t site = site_for(rounded(size), stack);
+    uint32_t site = site_for(rounded(size), &stack);
     bool lives = site != SITES && !is_closed && add(turned(block), size, site);
     lost += !lives;
     if (lives)

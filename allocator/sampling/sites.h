@@ -51,7 +51,7 @@ bool hak_sites_open(void);
 
 /* A block of `size` bytes that was asked for here is a sample; and it is one no more. False: it was
  * none. Any thread. */
-void hak_sites_begin(const void *block, size_t size, const hak_stack *stack);
+void hak_sites_begin(const void *block, size_t size);
 bool hak_sites_end(const void *block);
 
 /* Forgets all live samples but those that `keep` says true of, and all that begin later. Returns
