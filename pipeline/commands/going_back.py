@@ -205,7 +205,7 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     from pipeline.release.version import how_to_mend
 
     with marks_lock(tree.state):
-        if wish and (gone := rejected_and_gone(tree.dist(profile), wish)):
+        if gone := rejected_and_gone(tree.dist(profile), wish):
             forget(tree.dist(profile), gone)
             say(
                 f"{gone.version} is no longer rejected ({gone.reason}). It was removed since: "
@@ -234,7 +234,7 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
     try:
         return resolve_own(tree, profile, wish)
     except VersionError:
-        gone = rejected_and_gone(tree.dist(profile), wish) if wish else None
+        gone = rejected_and_gone(tree.dist(profile), wish)
         if gone is not None:
             undo = f"`.venv/bin/pipeline reject -p {profile} {gone.version} --undo`"
             raise VersionError(

@@ -161,7 +161,7 @@ def reject(version: Version, reason: str) -> None:
 def rejected_and_gone(dist: Path, wish: str) -> Mark | None:
     """Return the rejection of a version that ``wish`` names and pruning removed; or None."""
     there = published(dist)
-    if has(there, wish):
+    if not wish or has(there, wish):
         return None
     names = {one.name for one in there}
     gone = {one.version: one for one in read_marks(dist).rejected if one.version not in names}

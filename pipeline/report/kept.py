@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.release.version import has, lines_with, of_another, published, the_one
 from pipeline.report.files import JSON
@@ -19,7 +19,7 @@ def kept_reports(reports: Path) -> list[Path]:
 def was_published(report: Path) -> bool:
     """Tell whether the build of a kept report was published then; False where it cannot be read."""
     try:
-        content = json.loads((report / JSON).read_text(encoding="utf-8"))
+        content = read_json(report / JSON)
     except (OSError, ValueError):
         return False
     return isinstance(content, dict) and content.get("published") is True
