@@ -13,9 +13,9 @@ from pipeline.stages.bolt.optimize import WITH_SAMPLES, bolt
 from pipeline.stages.bolt.samples import add_samples
 from pipeline.stages.bolt.train import EdgeProfile
 from pipeline.stages.build.baseline import baseline
-from pipeline.stages.build.beside import beside
 from pipeline.stages.build.configure import Setup, configure, read_geometry
 from pipeline.stages.build.cut import cut
+from pipeline.stages.build.meanwhile import meanwhile
 from pipeline.stages.build.record import record
 from pipeline.stages.build.slowdown import slowdown
 from pipeline.stages.build.workshop import Workshop
@@ -112,7 +112,7 @@ def make(shop: Workshop) -> Release:
     training = train(shop, setup, plain, counting)
     refuse_rejected_inputs(shop, setup.geometry)
     profile = merge(shop, training)
-    with beside(shop, lambda aside: static(aside, setup, profile)) as archive:
+    with meanwhile(shop, lambda aside: static(aside, setup, profile)) as archive:
         lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
         last = lto
         if shop.chain:

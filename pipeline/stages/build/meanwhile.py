@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 
 
 @contextmanager
-def beside(shop: Workshop, stage: Callable[[Workshop], Made]) -> Iterator[Future[Made]]:
+def meanwhile(shop: Workshop, stage: Callable[[Workshop], Made]) -> Iterator[Future[Made]]:
     """Run ``stage`` in a thread while the block works, and wait for it at the block's end.
 
     What the stage says and raises comes there, too. An error of the block comes in its place.

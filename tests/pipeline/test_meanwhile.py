@@ -12,7 +12,7 @@ from bare_shop import bare_shop
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ArtifactError
 from pipeline.core.store import Artifact, Notes
-from pipeline.stages.build.beside import beside
+from pipeline.stages.build.meanwhile import meanwhile
 from pipeline.stages.build.workshop import Workshop
 
 
@@ -32,7 +32,7 @@ def said(shop: Workshop) -> str:
 
 def test_what_it_says_and_makes_comes_after_the_block(tmp_path: Path) -> None:
     shop = bare_shop(tmp_path)
-    with beside(shop, lambda aside: make(aside, "second")) as second:
+    with meanwhile(shop, lambda aside: make(aside, "second")) as second:
         second.result()
         make(shop, "first")
         assert "second" not in said(shop)
@@ -43,7 +43,7 @@ def test_what_it_says_and_makes_comes_after_the_block(tmp_path: Path) -> None:
 def test_what_is_there_is_told_in_its_turn(tmp_path: Path) -> None:
     shop = bare_shop(tmp_path)
     make(shop, "second")
-    with beside(shop, lambda aside: make(aside, "second")):
+    with meanwhile(shop, lambda aside: make(aside, "second")):
         make(shop, "first")
     assert said(shop).rstrip().endswith("second: unchanged: second is there")
 
@@ -52,7 +52,7 @@ def test_its_error_comes_at_the_end_of_the_block(tmp_path: Path) -> None:
     def broken(_: Workshop) -> None:
         raise ArtifactError("no such thing")
 
-    with pytest.raises(ArtifactError), beside(bare_shop(tmp_path), broken):
+    with pytest.raises(ArtifactError), meanwhile(bare_shop(tmp_path), broken):
         reached = True
     assert reached
 
@@ -65,7 +65,7 @@ def test_an_error_of_the_block_waits_for_it_and_comes_first(tmp_path: Path) -> N
         over.append(True)
         raise ArtifactError("later")
 
-    with pytest.raises(ValueError, match="sooner"), beside(bare_shop(tmp_path), slow):
+    with pytest.raises(ValueError, match="sooner"), meanwhile(bare_shop(tmp_path), slow):
         begun.set()
         raise ValueError("sooner")
     assert over
