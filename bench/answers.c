@@ -57,12 +57,6 @@ void bench_measured(bench_worker *worker) {
             bench_fail("an empty answer");
 }
 
-static void finish(bench_worker *worker) {
-    void **blocks = worker->state;
-    for (uint64_t i = 0; i < config.slots; i++)
-        free(blocks[i]);
-}
-
 int main(int argc, char **argv) {
     static const bench_spec spec = {
         .name = "answers",
@@ -73,7 +67,6 @@ int main(int argc, char **argv) {
         .options = options,
         .setup = setup,
         .prepare = prepare,
-        .finish = finish,
     };
     return bench_main(argc, argv, &spec);
 }
