@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.cli import MODULES
 from pipeline.core.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +105,34 @@ def test_help_is_its_own_and_sets_nothing_up(clone: Path, machine: Path, word: s
     assert "Sets this machine up" in done.stdout and "HAKMEM_LLVM" in done.stdout
     assert "set -euo" not in done.stdout
     assert not (clone / "build").exists() and not (clone / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("docter",), "did you mean doctor?"),
+        (("profile",), "did you mean profiles?"),
+        (("--verison",), "did you mean --version?"),
+        (("--link", "buidl"), "did you mean build?"),
+        (("quite-another-thing",), "the commands are: build bundle"),
+    ],
+)
+def test_a_command_that_is_none_is_refused_before_the_set_up(
+    typed: tuple[str, ...], meant: str, clone: Path, machine: Path
+) -> None:
+    (clone / "pipeline").mkdir()
+    shutil.copy2(ROOT / "pipeline" / "cli.py", clone / "pipeline")
+    done = bootstrap(clone, machine, *typed)
+    assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
+    assert f"there is no command {typed[-1]}" in done.stderr and meant in done.stderr
+    assert not (clone / "build").exists() and not (clone / ".venv").exists()
+
+
+def test_all_commands_and_the_version_pass_to_the_set_up(clone: Path, machine: Path) -> None:
+    (clone / "pipeline").mkdir()
+    shutil.copy2(ROOT / "pipeline" / "cli.py", clone / "pipeline")
+    for word in (*MODULES, "--version"):
+        assert bootstrap(clone, machine, word).returncode == ExitCode.PACKAGES, word
 
 
 def test_a_venv_of_another_tree_is_made_anew(clone: Path, machine: Path, tmp_path: Path) -> None:
