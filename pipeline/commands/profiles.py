@@ -124,6 +124,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.core.files import replace_text
     from pipeline.core.paths import Tree
     from pipeline.profile.load import parse_profile
+    from pipeline.profile.missing import missing_files
     from pipeline.profile.template import render_profile
     from pipeline.stages.build.programs import SHELLS, differing_programs
 
@@ -137,20 +138,29 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     click.echo(f"wrote {path}")
     paths = (f"note: {line}" for line in differing_programs(command))
     gone = (f"note: there is no {word}" for word in command[1:] if _is_gone(word))
-    for line in chain(paths, gone, _hints(command), _tried(tree, profile)):  # as each comes
+    tried = _tried(tree, profile, missing_files(command, tree.root))
+    for line in chain(paths, gone, _hints(command), tried):  # as each comes
         click.echo(line)
     for line in _next_steps(name, bool(command)):
         say(line)
 
 
-def _tried(tree: Tree, profile: Profile) -> Iterator[str]:
-    """Yield what one run of the command shows; nothing where there is none."""
+def _tried(tree: Tree, profile: Profile, missing: Sequence[str]) -> Iterator[str]:
+    """Yield what one run of the command shows; nothing where there is none.
+
+    Removes the profile again where the command fails and names files that are ``missing``.
+    """
+    from pipeline.core.errors import UsageError
     from pipeline.profile.schema import Trace
     from pipeline.stages.build.tried import try_once
 
     traces = [one for one in profile.workload if isinstance(one, Trace) and one.record]
-    for one in traces:
-        yield from try_once(tree, profile.name, one)
+    try:
+        for one in traces:
+            yield from try_once(tree, profile.name, one, missing)
+    except UsageError:
+        (tree.profiles / f"{profile.name}.toml").unlink(missing_ok=True)
+        raise
 
 
 def _free_place(folder: Path, name: str) -> Path:

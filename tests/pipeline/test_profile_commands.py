@@ -224,6 +224,23 @@ def test_init_notes_a_whole_path_that_is_not_there(fresh: Sandbox) -> None:
     assert "note: there is no /no/such/kvd\n" in output
 
 
+@pytest.mark.parametrize("server", ["no-server.py", "./no-server", "/no/such/server"])
+def test_init_refuses_a_driver_whose_server_is_not_there(fresh: Sandbox, server: str) -> None:
+    driver = fresh.root / "drive.sh"
+    driver.write_text('test -e "$1" || exit 3\n', encoding="utf-8")
+    code, output = fresh.run("init", "new", "--", "sh", str(driver), server)
+    assert code == 2 and f"there is no file {server}, and the command fails" in output, output
+    assert "what to do: give the path of a file that is there, or compile it first" in output
+    assert "next:" not in output
+    assert not (fresh.root / "training" / "profiles" / "new.toml").exists()
+
+
+def test_init_takes_a_file_that_the_command_makes(fresh: Sandbox, tmp_path: Path) -> None:
+    made = str(tmp_path / "made.txt")
+    assert fresh.run("init", "new", "--", "sort", "-o", made, "VERSION")[0] == 0
+    assert (fresh.root / "training" / "profiles" / "new.toml").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.core.errors import PipelineError
+from pipeline.core.errors import ChildFailed, PipelineError, UsageError
 from pipeline.core.paths import Tree, from_here
 from pipeline.profile.schema import Trace
 from pipeline.report.text import many
@@ -26,8 +26,11 @@ SHORT_S = 0.05
 FEW = 10_000
 
 
-def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
-    """Yield what one run of the command of a recording shows, in lines for people."""
+def try_once(tree: Tree, profile: str, trace: Trace, missing: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what one run of the command of a recording shows, in lines for people.
+
+    Raises UsageError where it fails and names files that are ``missing``.
+    """
     from pipeline.trace.read import processes  # numpy: only to read a trace
 
     limited = trace.model_copy(update={"timeout_s": LIMIT_S})
@@ -40,6 +43,7 @@ def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
             done = run_recorded(tree.root, tools, limited, whole, log, KEPT)
             found = processes(tools, whole)
         except PipelineError as error:
+            _require_files(error, missing)
             yield f"note: tried once: {error.message}"
             yield from [f"  {error.hint}"] if error.hint else []
             yield from [f"  log: {from_here(error.log)}"] if error.log else []
@@ -49,6 +53,17 @@ def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
         except KeyboardInterrupt:
             return
     yield from seen(done.seconds, found)
+
+
+def _require_files(error: PipelineError, missing: Sequence[str]) -> None:
+    """Raise UsageError if the command has failed, and what it names is not there."""
+    if missing and isinstance(error.__cause__, ChildFailed):
+        raise UsageError(
+            f"there is no file {' nor '.join(missing)}, and the command fails ({error.message})",
+            hint="give the path of a file that is there, or compile it first; then the same "
+            "command again: the profile is removed",
+            log=error.log,
+        ) from error
 
 
 def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
