@@ -132,12 +132,15 @@ def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
 @click.option("--reason", default="", metavar="TEXT", help="Why, in a sentence; it is kept.")
 @click.option("--undo", is_flag=True, help="Take back that it was rejected.")
 def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
-    """Refuse a published version for good, with a reason.
+    """Refuse a version for good, with a reason.
 
     It never becomes current again, nor does a build with the same bytes or of the same sources,
     profile and lists, quick or not, and it is not installed. Where it is current, the newest
     version that is not rejected takes its place; without one, no version is current. It does not
     wait for a build that runs.
+
+    A build that was judged and not published can be refused, too, by the name that `pipeline
+    history` has: a build with the same bytes is then never published.
 
     \b
     Examples:
@@ -159,6 +162,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
         return
     if not reason.strip():
         raise UsageError("a rejection needs a reason", hint='say why: --reason "TEXT"')
+    if _rejected_unpublished(tree, profile, wish, reason):
+        return
     with marks_lock(tree.state):
         target, marks = _own(tree, profile, wish), read_marks(dist)
         _require_no_rejection(marks.rejection(target), target, profile)
@@ -176,6 +181,26 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     if moved:
         click.echo(moved)
     _tell_installed(target)
+
+
+def _rejected_unpublished(tree: Tree, profile: str, wish: str, reason: str) -> bool:
+    """Refuse a build that was judged alone; False if ``wish`` names none."""
+    from pipeline.core.lock import marks_lock
+    from pipeline.release.marks import rejected_and_gone
+    from pipeline.report.judged import judged_alone, reject_judged
+
+    judged = judged_alone(tree, profile, wish)
+    if judged is None or rejected_and_gone(tree.dist(profile), wish):
+        return False
+    with marks_lock(tree.state):
+        mark = reject_judged(tree.dist(profile), judged, reason)
+    click.echo(f"{mark.version} is rejected: {reason}")
+    say(
+        "it was never published; a build with the same bytes will not be either. One that is "
+        "trained or judged anew may have others"
+    )
+    say(f"`.venv/bin/pipeline reject -p {profile} {mark.version} --undo` takes that back")
+    return True
 
 
 def _replace(dist: Path, others: list[Version]) -> str:
@@ -203,13 +228,14 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.release.marks import accept, forget, rejected_and_gone
     from pipeline.release.version import how_to_mend
+    from pipeline.report.judged import what_became
 
     with marks_lock(tree.state):
         if gone := rejected_and_gone(tree.dist(profile), wish):
             forget(tree.dist(profile), gone)
             say(
-                f"{gone.version} is no longer rejected ({gone.reason}). It was removed since: "
-                "a build of the same may publish it again"
+                f"{gone.version} is no longer rejected ({gone.reason}). It "
+                f"{what_became(tree, gone, profile)}: a build of the same may publish it"
             )
             return
         target = _own(tree, profile, wish)
@@ -230,6 +256,7 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
     from pipeline.core.errors import VersionError
     from pipeline.release.marks import rejected_and_gone
     from pipeline.release.version import resolve_own
+    from pipeline.report.judged import what_became
 
     try:
         return resolve_own(tree, profile, wish)
@@ -238,8 +265,9 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
         if gone is not None:
             undo = f"`.venv/bin/pipeline reject -p {profile} {gone.version} --undo`"
             raise VersionError(
-                f"{gone.version} was rejected ({gone.reason}), and removed since",
-                hint=f"{undo} takes that back: then a build of the same may publish it again",
+                f"{gone.version} was rejected ({gone.reason}), and "
+                f"{what_became(tree, gone, profile)}",
+                hint=f"{undo} takes that back: then a build of the same may publish it",
             ) from None
         from pipeline.report.kept import find_report, was_published
 
@@ -249,22 +277,17 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
         state = "was removed" if was_published(judged) else "is not published"
         raise VersionError(
             f"{judged.name} of profile {profile!r} {state}: only its report is there",
-            hint="a build of the same may publish it: only then can it become current or be "
-            f"refused; `.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
+            hint="a build of the same may publish it: only then can it become current; "
+            f"`.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
         ) from None
 
 
 def _require_no_rejection(found: Mark | None, target: Version, profile: str) -> None:
     """Raise VersionError if a version is rejected already: its reason and date are kept."""
-    from pipeline.core.errors import VersionError
-    from pipeline.release.marks import named
+    from pipeline.report.judged import rejected_already
 
     if found is not None:
-        raise VersionError(
-            f"{named(found, target)} rejected already on {found.since[:10]}: {found.reason}",
-            hint="for another reason take that back first: "
-            f"`.venv/bin/pipeline reject -p {profile} {found.version} --undo`",
-        )
+        raise rejected_already(found, target.name, profile)
 
 
 def _tell_installed(version: Version) -> None:

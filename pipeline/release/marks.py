@@ -1,4 +1,4 @@
-"""What people have said of published versions: which are set aside, which are refused for good.
+"""What people have said of versions: which are set aside, which are refused for good.
 
 It stands in ``dist/<profile>/marks.json``, beside the versions, which are never written again.
 """
@@ -63,7 +63,7 @@ class Marks(_Record):
     def rejection(self, version: Version) -> Mark | None:
         """Return why a published version, or one that is the same, is refused; or None."""
         own = next((one for one in self.rejected if one.version == version.name), None)
-        return own or (self.same_as(_mark(version)) if self.rejected else None)
+        return own or (self.same_as(mark_of_version(version)) if self.rejected else None)
 
     def since(self, version: Version) -> str:
         """Return what was said of a published version after it was judged, in a sentence; or ""."""
@@ -129,7 +129,10 @@ def set_aside(version: Version, aim: Version) -> None:
     """Remember that ``version`` was rolled back to ``aim``, which itself is wanted again."""
     marks = read_marks(version.folder.parent)
     others = tuple(one for one in marks.aside if one.version not in (version.name, aim.name))
-    _write(version.folder.parent, marks.model_copy(update={"aside": (*others, _mark(version))}))
+    _write(
+        version.folder.parent,
+        marks.model_copy(update={"aside": (*others, mark_of_version(version))}),
+    )
 
 
 def want_again(version: Version) -> None:
@@ -150,16 +153,21 @@ def lift(dist: Path) -> tuple[Mark, ...]:
 
 def reject(version: Version, reason: str) -> None:
     """Refuse a version for good."""
-    marks = read_marks(version.folder.parent)
-    others = tuple(one for one in marks.rejected if one.version != version.name)
-    _write(
-        version.folder.parent,
-        marks.model_copy(update={"rejected": (*others, _mark(version, reason))}),
-    )
+    refuse(version.folder.parent, mark_of_version(version, reason))
+
+
+def refuse(dist: Path, mark: Mark) -> None:
+    """Keep one rejection, in place of an older one of that version."""
+    marks = read_marks(dist)
+    others = tuple(one for one in marks.rejected if one.version != mark.version)
+    _write(dist, marks.model_copy(update={"rejected": (*others, mark)}))
 
 
 def rejected_and_gone(dist: Path, wish: str) -> Mark | None:
-    """Return the rejection of a version that ``wish`` names and pruning removed; or None."""
+    """Return the rejection of a version that ``wish`` names and has no folder; or None.
+
+    Pruning has removed it, or it never was published.
+    """
     there = published(dist)
     if not wish or has(there, wish):
         return None
@@ -210,15 +218,22 @@ def _mode(version: Version) -> str:
         return "unknown"
 
 
-def _mark(version: Version, reason: str = "") -> Mark:
+def mark_of_version(version: Version, reason: str = "") -> Mark:
+    """Return the mark of a version that has a folder, made now."""
     try:
         manifest = version.manifest
         library, inputs = manifest.get("files", {}).get(version.place), manifest.get("inputs")
     except ArtifactError:  # a damaged version may be marked as well
         library = inputs = None
+    return mark_of(version.name, library, inputs, reason)
+
+
+def mark_of(version: str, library: str | None, inputs: str | None = None, reason: str = "") -> Mark:
+    """Return the mark of a version, made now."""
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    return Mark(version=version.name, library=library, inputs=inputs, since=since, reason=reason)
+    return Mark(version=version, library=library, inputs=inputs, since=since, reason=reason)
 
 
 def _write(dist: Path, marks: Marks) -> None:
+    dist.mkdir(parents=True, exist_ok=True)
     replace_text(dist / MARKS, marks.model_dump_json(indent=1) + "\n")

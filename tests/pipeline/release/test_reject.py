@@ -15,6 +15,8 @@ from pipeline.release.contents import write_sums
 from pipeline.release.marks import read_marks, reject, set_aside
 from pipeline.release.version import Version, current, point_current, resolve, untouched
 
+LIBRARY = "lib/libhakmem.so"
+
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
@@ -41,21 +43,62 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
     assert current(tree.dist("p")) == version(tree, OLD)
 
 
-@pytest.mark.parametrize(
-    ("report", "state"), [("{}", "is not published"), ('{"published": true}', "was removed")]
-)
-@pytest.mark.parametrize(
-    "words", [("reject", "1.0-dd", "--reason", "x"), ("rollback", "--to", "1.0-dd")]
-)
-def test_a_version_of_which_only_the_report_is_there_is_told_to_be_one(
-    tree: Tree, words: tuple[str, ...], report: str, state: str
-) -> None:
+def judged(tree: Tree, **said: object) -> None:
+    """Leave the report of a build that was judged, and no version."""
     kept = tree.reports("p") / "1.0-dd55"
     kept.mkdir(parents=True)
-    (kept / "report.json").write_text(report, encoding="utf-8")
+    (kept / "report.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "report", "state"),
+    [
+        (("rollback", "--to", "1.0-dd"), {}, "is not published"),
+        (("rollback", "--to", "1.0-dd"), {"published": True}, "was removed"),
+        (("reject", "1.0-dd", "--reason", "x"), {"published": True}, "was removed"),
+        (("reject", "1.0-dd", "--undo"), {}, "is not published"),
+    ],
+)
+def test_a_version_of_which_only_the_report_is_there_is_told_to_be_one(
+    tree: Tree, words: tuple[str, ...], report: dict[str, object], state: str
+) -> None:
+    judged(tree, **report)
     with pytest.raises(VersionError, match=rf"^1\.0-dd55 of profile 'p' {state}") as e:
         type_(*words)
     assert "`.venv/bin/pipeline report 1.0-dd55 -p p` shows its verdict" in e.value.hint
+
+
+def test_a_build_that_was_not_published_is_refused_by_its_name(tree: Tree) -> None:
+    judged(tree, verify={"tuned": {"sha256": "ab12"}})
+    said = type_("reject", "1.0-dd", "--reason", "too much memory")
+    assert "1.0-dd55 is rejected: too much memory\nit was never published; a build" in said
+    assert "`.venv/bin/pipeline reject -p p 1.0-dd55 --undo` takes that" in said
+    (mark,) = read_marks(tree.dist("p")).rejected
+    assert mark.means("ab12", "whatever") and not mark.means("ab13", "whatever")
+    assert current(tree.dist("p")) == version(tree, BAD)
+    for words in (("reject", "1.0-dd", "--reason", "again"), ("rollback", "--to", "1.0-dd")):
+        with pytest.raises(VersionError, match=r"rejected .*too much memory\), and was never pub"):
+            type_(*words)
+    said = type_("reject", "1.0-dd", "--undo")
+    assert "1.0-dd55 is no longer rejected (too much memory). It was never published" in said
+    assert read_marks(tree.dist("p")).rejected == ()
+
+
+def test_of_a_build_that_is_known_by_another_name_that_name_is_told(tree: Tree) -> None:
+    judged(tree, verify={"tuned": {"sha256": version(tree, OLD).manifest["files"][LIBRARY]}})
+    with pytest.raises(VersionError, match=f"^1.0-dd55 is the same library as {OLD}") as twin:
+        type_("reject", "1.0-dd55", "--reason", "slow")
+    assert f"reject -p p {OLD} --reason" in twin.value.hint
+    type_("reject", OLD, "--reason", "slow")
+    with pytest.raises(VersionError, match=f"is the same as {OLD}, which was rejected already"):
+        type_("reject", "1.0-dd55", "--reason", "slow")
+
+
+def test_a_report_that_names_no_library_cannot_be_refused_by(tree: Tree) -> None:
+    judged(tree)
+    with pytest.raises(VersionError, match=r"report\.json does not say which library"):
+        type_("reject", "1.0-dd55", "--reason", "slow")
+    assert read_marks(tree.dist("p")).rejected == ()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +173,7 @@ def test_a_rejection_is_taken_back_also_where_the_version_was_pruned(tree: Tree)
     type_("reject", BAD, "--reason", "slow")
     type_("prune", "--keep", "1")
     for words in (("reject", BAD, "--reason", "again"), ("rollback", "--to", BAD)):
-        with pytest.raises(VersionError, match=r"was rejected \(.*\), and removed since") as e:
+        with pytest.raises(VersionError, match=r"was rejected \(.*\), and was removed since") as e:
             type_(*words)
         assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in e.value.hint
     assert not version(tree, BAD).is_published
