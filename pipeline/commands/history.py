@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     "--html",
     type=OUTPUT_FILE,
     metavar="FILE",
-    help="Write a page with charts, and the table newest first.",
+    help="Write a page with charts and the table.",
 )
 @click.option("--svg", type=OUTPUT_FILE, metavar="FILE", help="Write the charts alone.")
 def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
-    """Show the versions of a profile over time, oldest first.
+    """Show the versions of a profile over time: the oldest first, the newest last, in each form.
 
     The current one has a *. The table has throughput against the baseline, instruction cache misses
     and instructions per operation, peak memory and text size. All of it comes from the reports that

@@ -15,7 +15,7 @@ TEMPLATE = "history.html.j2"
 
 
 def render_history_html(history: History) -> str:
-    """Return a page with a chart for each quantity and the table."""
+    """Return a page with a chart for each quantity and the table, the newest version last."""
     return (
         environment(html=True)
         .get_template(TEMPLATE)
@@ -24,7 +24,7 @@ def render_history_html(history: History) -> str:
             style=_style(),
             charts=charts(history),
             headings=HEADINGS,
-            rows=rows(history)[::-1],
+            rows=rows(history),
             notes=notes(history),
         )
     )

@@ -71,6 +71,15 @@ def test_each_version_is_there_once_oldest_first(tree: Tree) -> None:
     assert [one.current for one in points] == [False, True, False]
 
 
+def test_the_order_is_the_same_in_each_form(tree: Tree) -> None:
+    history = read_history(tree, "p")
+    page = render_history_html(history)
+    for text in (page[page.index("<tbody>") :], render_history(history)):
+        places = [text.index(name) for name in (FIRST, SECOND, THIRD)]
+        assert places == sorted(places)
+    assert "The newest is last" in page
+
+
 def test_what_was_published_and_pruned_is_not_told_as_never_published(tree: Tree) -> None:
     shutil.rmtree(tree.dist("p") / FIRST)
     rows = render_history(read_history(tree, "p")).splitlines()
