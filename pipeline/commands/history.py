@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
     """Show the versions of a profile over time, newest last.
 
-    That is the order of the page and the charts, too. The current one has a *. The table has throughput against the baseline, instruction cache misses
-    and instructions per operation, peak memory and text size. All of it comes from the reports that
-    are kept: of published versions, and of builds that were judged here and not published.
+    That is the order of the page and the charts, too. The current one has a *. The table has
+    throughput against the baseline, instruction cache misses and instructions per operation, peak
+    memory and text size. All of it comes from the reports that are kept: of published versions, and
+    of builds that were judged here and not published.
 
     \b
     Examples:

@@ -31,11 +31,17 @@ class StageLine:
     def __init__(self, show: Say) -> None:
         """Show intermediate steps by ``show``."""
         self._show = show
+        self._text = ""
         self.result = ""
 
     def step(self, text: str) -> None:
         """Say what the stage does at the moment."""
+        self._text = text
         self._show(text)
+
+    def part(self, done: int, total: int) -> None:
+        """Say how much of the last step is done."""
+        self._show(f"{self._text}, {done} of {total}")
 
     def done(self, text: str) -> None:
         """Say what came of the stage, in a few words."""

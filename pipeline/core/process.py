@@ -23,6 +23,7 @@ from typing import IO
 
 from pipeline.core.child import cannot_start, clean_environment, run_to_end, start
 from pipeline.core.errors import ChildFailed, ChildTimeout
+from pipeline.core.watching import Look, watching
 
 # How much of a failed child's last words an error message carries, in lines.
 TAIL_LINES = 6
@@ -88,6 +89,7 @@ def run(
     capture: bool = True,
     expect: Collection[int] | None = (0,),
     tied: bool = True,
+    look: Look | None = None,
 ) -> Completed:
     """Run ``argv`` to its end and return what it did.
 
@@ -96,14 +98,15 @@ def run(
     ``capture=False`` leaves the output in the log alone. ``expect`` lists the good exit codes;
     None accepts every exit code and every signal. ``tied=False`` lets a child outlive a SIGKILL of
     the pipeline: it then starts in 0.4 instead of 4 ms, which is right for children that end by
-    themselves within a second or two.
+    themselves within a second or two. ``look`` gets the last words of its output now and then.
 
     Raises ChildFailed, ChildTimeout, or ToolError when the program cannot be started.
     """
     words = tuple(str(word) for word in argv)
     tell(words, env, cwd)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        end = run_to_end(lambda: start(words, env, cwd, stdin, out, err, tied), timeout_s)
+        with watching(out, look):
+            end = run_to_end(lambda: start(words, env, cwd, stdin, out, err, tied), timeout_s)
         stdout, stderr = _text(out), _text(err)
     if log is not None:
         _write_log(log, pasteable(words, env, cwd), stdout, stderr, end.returncode, end.seconds)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from pipeline.commands.build import tell_load
-from pipeline.core.console import QUIET_S, BuildConsole, StageLog
+from pipeline.core.console import QUIET_S, BuildConsole, StageLine, StageLog
 from pipeline.stages import NAMES
 
 LONG = "counting icache-pressure-wide (valgrind, 8 KiB, 8-way, 64 B lines) " * 2
@@ -37,6 +37,15 @@ def test_brackets_in_a_step_are_no_markup() -> None:
     assert any(
         "counting my[b]server" in line for line in lines_of("verify", "counting my[b]server")
     )
+
+
+def test_a_step_says_how_much_of_it_is_done() -> None:
+    said: list[str] = []
+    line = StageLine(said.append)
+    line.step("compiling the library")
+    line.part(3, 98)
+    line.part(4, 98)
+    assert said[1:] == ["compiling the library, 3 of 98", "compiling the library, 4 of 98"]
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -17,6 +17,7 @@ import pytest
 from pipeline.core import beside, child, interrupts, process
 from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
 from pipeline.core.pool import pool
+from pipeline.core.watching import steps_of_ninja
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,6 +58,22 @@ def test_a_log_names_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
 
 def test_given_variables_arrive() -> None:
     assert process.run(["sh", "-c", "echo $HAKMEM_X"], env={"HAKMEM_X": "7"}).stdout == "7\n"
+
+
+def test_what_ninja_has_done_is_told_while_it_works(tmp_path: Path) -> None:
+    """The second step waits until the first one is told."""
+    rule = "rule do\n command = until [ -e $in ]; do sleep 0.02; done; touch $out\n"
+    (tmp_path / "build.ninja").write_text(
+        f"{rule}build one: do build.ninja\nbuild two: do told | one\nbuild told: phony\n", "utf-8"
+    )
+    seen = set()
+
+    def tell(done: int, total: int) -> None:
+        seen.add((done, total))
+        (tmp_path / "told").touch()
+
+    process.run(["ninja", "-C", tmp_path], look=steps_of_ninja(tell))
+    assert (1, 2) in seen and (tmp_path / "two").exists()
 
 
 def test_failure_carries_code_and_last_words() -> None:

@@ -50,7 +50,10 @@ def count(
     source, why = choose_source(request.tools)
     counter = _Counter(request, source, sides, progress)
     counted = [bench for bench in request.benches if bench.count_argv is not None]
-    workloads = tuple(counter.deciding(bench, geometries[0]) for bench in counted)
+    workloads = tuple(
+        counter.deciding(bench, geometries[0], f"{number} of {len(counted)}")
+        for number, bench in enumerate(counted, 1)
+    )
     swept = most_pressing(workloads)
     further = [one for one in geometries[1:] if not _is_known(one, workloads)]
     return Counting(
@@ -59,10 +62,10 @@ def count(
         scope=source.scope,
         workloads=workloads,
         curve=tuple(
-            counter.simulated(bench, one)
+            counter.simulated(bench, one, f"cache {number} of {len(further)} of its curve")
             for bench in counted
             if bench.name == swept
-            for one in further
+            for number, one in enumerate(further, 1)
         ),
         uncounted=tuple(one.name for one in request.benches if one.count_argv is None),
     )
@@ -89,15 +92,15 @@ class _Counter:
         self._progress = progress
         self._simulation = ValgrindSource(request.tools.valgrind)
 
-    def deciding(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
-        """Return the counts that the report tells of a workload.
+    def deciding(self, bench: BenchCommand, geometry: CacheGeometry, which: str) -> WorkloadCounts:
+        """Return the counts that the report tells of a workload, which is ``which`` of how many.
 
         Hardware cannot tell lines and pages: simulation fills them in.
         """
         if self._source.name == "valgrind":
-            return self.simulated(bench, geometry)
-        counts = self._both(self._source, bench, geometry)
-        footprint = self.simulated(bench, geometry)
+            return self.simulated(bench, geometry, which)
+        counts = self._both(self._source, bench, geometry, which)
+        footprint = self.simulated(bench, geometry, which)
         return counts.model_copy(
             update={
                 "geometry": None,
@@ -106,13 +109,15 @@ class _Counter:
             }
         )
 
-    def simulated(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
+    def simulated(self, bench: BenchCommand, geometry: CacheGeometry, which: str) -> WorkloadCounts:
         """Return the counts of a workload in a simulated cache."""
-        return self._both(self._simulation, bench, geometry)
+        return self._both(self._simulation, bench, geometry, which)
 
-    def _both(self, source: Source, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
+    def _both(
+        self, source: Source, bench: BenchCommand, geometry: CacheGeometry, which: str
+    ) -> WorkloadCounts:
         """Count both sides. Simulations run side by side: they do not disturb each other."""
-        self._progress(f"counting {bench.name} ({source.name}, {geometry})")
+        self._progress(f"counting {bench.name}, {which} ({source.name}, {geometry})")
         folder = self._request.logs / "count" / bench.name
 
         def one(side: Side) -> LibraryCounts:

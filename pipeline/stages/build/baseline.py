@@ -84,6 +84,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
                 "HAKMEM_PLACED": ";".join(placed(setup)),
                 "HAKMEM_MORE_PLACES": str(PLACES - 1),
             },
+            line=line,
         )
         programs = [
             _take_program(path, room / folder)

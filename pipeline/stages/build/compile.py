@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import BuildError, ChildError
 from pipeline.core.process import run
 from pipeline.core.processor import ANY
 from pipeline.core.store import require_content
+from pipeline.core.watching import steps_of_ninja
 from pipeline.geometry.code import compile_flags as code_flags
 from pipeline.geometry.tables import generate
 from pipeline.stages.build.workshop import Workshop
@@ -40,11 +42,12 @@ def cmake_build(
     targets: Sequence[str] = ("hakmem",),
     options: Mapping[str, str] | None = None,
     geometry: Geometry | None = None,
+    line: StageLine | None = None,
 ) -> None:
     """Configure the tree in ``build`` and build ``targets``; BuildError with the log if not.
 
     The tables of a ``geometry`` lie in the build folder, whose name no output contains; what it
-    says of the code overrules the flags of the stage.
+    says of the code overrules the flags of the stage. ``line`` says how much is compiled.
     """
     if geometry is not None:
         generate(geometry, build / GEOMETRY)
@@ -71,9 +74,10 @@ def cmake_build(
         "configure": [cmake, "-G", "Ninja", "-S", shop.tree.root, "-B", build, *defines],
         "compile": [cmake, "--build", build, "--target", *targets],
     }
+    look = steps_of_ninja(line.part) if line else None
     for name, argv in steps.items():
         try:
-            run(argv, log=shop.log(stage, name), timeout_s=COMPILE_LIMIT_S)
+            run(argv, log=shop.log(stage, name), timeout_s=COMPILE_LIMIT_S, look=look)
         except ChildError as error:
             raise BuildError(
                 _first_error(error), hint="the log has the whole output", log=error.log
@@ -116,6 +120,7 @@ def build_plain(
     geometry: Geometry | None = None,
     options: Mapping[str, str] | None = None,
     further: Flags = (),
+    line: StageLine | None = None,
 ) -> Path:
     """Compile the library as the baseline is, but cut by ``geometry``; return it in ``room``.
 
@@ -131,6 +136,7 @@ def build_plain(
         link_flags=texts(LINK),
         options=options,
         geometry=geometry,
+        line=line,
     )
     return take_library(shop, build, room)
 

@@ -38,7 +38,9 @@ def cut(shop: Workshop, setup: Setup, plain: Baseline) -> Baseline:
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling the library")
         facts = check_library(
-            build_plain(shop, STAGE, room, geometry), shop.log(STAGE, "probe"), shop.target
+            build_plain(shop, STAGE, room, geometry, line=line),
+            shop.log(STAGE, "probe"),
+            shop.target,
         )
         changed = differences(geometry, default_geometry(shop.tree))
         return {"build_id": facts.build_id, "differences": [one.what for one in changed]}

@@ -33,7 +33,7 @@ def slowdown(shop: Workshop, setup: Setup) -> Library | None:
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling the library")
-        library = build_plain(shop, STAGE, room, options={OPTION: "ON"})
+        library = build_plain(shop, STAGE, room, options={OPTION: "ON"}, line=line)
         facts = check_library(library, shop.log(STAGE, "probe"))
         return {"build_id": facts.build_id}
 

@@ -76,6 +76,7 @@ def _build(
             compile_flags=texts(*compile_flags, **names),
             link_flags=texts(*link_flags, **names),
             geometry=setup.geometry,
+            line=line,
         )
         library = take_library(shop, build, room)
         bias.unlink()

@@ -91,6 +91,7 @@ def pgo(
             compile_flags=texts(*flavour.compile, **names),
             link_flags=texts(*flavour.link, **names),
             geometry=setup.geometry,
+            line=line,
         )
         stale = _stale_profiles(shop, flavour.stage)
         library = take_library(shop, build, room)

@@ -67,6 +67,7 @@ def static(shop: Workshop, setup: Setup, profile: ProfileData) -> Archive:
             link_flags=(),
             options={"CMAKE_AR": str(shop.tools.path("llvm-ar"))},
             geometry=setup.geometry,
+            line=line,
         )
         built = build / "lib" / f"{stem(shop.options.variant)}.a"
         require_content(built, "the static library")

@@ -50,7 +50,7 @@ def test_a_result_says_everything_about_itself_and_survives_json(
     assert result.baseline.sha256 != result.tuned.sha256
     assert result.baseline.text_bytes > 0
     assert len(result.throughput.workloads[0].samples) == result.throughput.pairs >= 10
-    assert any("counting toy" in line for line in lines)
+    assert any("counting toy, 1 of 1 (valgrind" in line for line in lines)
     assert any("health: python" in line for line in lines)
 
 

@@ -74,8 +74,8 @@ def test_each_version_is_there_once_oldest_first(tree: Tree) -> None:
 def test_the_order_is_the_same_in_each_form(tree: Tree) -> None:
     history = read_history(tree, "p")
     page = render_history_html(history)
-    for text in (page[page.index("<tbody>") :], render_history(history)):
-        places = [text.index(name) for name in (FIRST, SECOND, THIRD)]
+    for shown in (page[page.index("<tbody>") :], render_history(history)):
+        places = [shown.index(name) for name in (FIRST, SECOND, THIRD)]
         assert places == sorted(places)
     assert "The newest is last" in page
 
