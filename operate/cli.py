@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
+from operate.telling import tell
 from pipeline.core.errors import (
     ExitCode,
     PipelineError,
@@ -23,7 +24,6 @@ from pipeline.core.errors import (
     no_memory,
 )
 from pipeline.core.output import drop_what_is_refused, take_any_name
-from pipeline.core.paste import runnable
 from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
@@ -128,23 +128,17 @@ def guarded(action: Callable[[], int]) -> int:
             sys.stdout.flush()
         return code
     except PipelineError as error:
-        return _tell(error)
+        return tell(error)
     except BrokenPipeError:  # who reads has seen enough
         drop_what_is_refused()
         return ExitCode.OK
     except MemoryError:
-        return _tell(no_memory())
+        return tell(no_memory())
     except OSError as error:
         drop_what_is_refused()
-        return _tell(folder_is_gone(error) or _refused(error))
+        return tell(folder_is_gone(error) or _refused(error))
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-
-
-def _tell(error: PipelineError) -> int:
-    print(runnable(f"error: {error.message}"), file=sys.stderr)
-    print(runnable(f"  what to do: {error.hint or error.exit_code.cure}"), file=sys.stderr)
-    return error.exit_code
 
 
 def _refused(error: OSError) -> PipelineError:

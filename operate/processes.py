@@ -77,6 +77,8 @@ class Process:
         try:
             mapped = self.text("maps")
             self.program()
+        except (FileNotFoundError, ProcessLookupError):
+            mapped = ""
         except OSError as error:
             raise UsageError(
                 f"process {self.pid} cannot be looked into: {error.strerror}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 from operate import allocators, libraries, rejections, system
 from operate.libraries import Library
 from operate.processes import GONE, Process, file_name, is_gone, number
-from pipeline.core.errors import ExitCode
+from operate.telling import tell
+from pipeline.core.errors import ExitCode, UsageError
 from pipeline.core.huge_pages import meant
 from pipeline.core.output import on_one_line
 
@@ -27,8 +29,11 @@ Examples:
   hakmem check $(pidof nginx)
   hakmem check --json 1234
 
-Exit codes: 0 malloc is the library's in each; 18 it is not, or is unknown; else
-docs/exit-codes.md."""
+With --json each process is one line, an object. One that has ended, or that you may not
+look into, is told on stderr, and the others are checked all the same.
+
+Exit codes: 0 malloc is the library's in each; 18 it is not, or is unknown; 2 it is in
+each that was looked into, and one was not; else docs/exit-codes.md."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,21 +41,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "pids", metavar="pid", nargs="+", type=number, help="number of a process, or of several"
     )
-    parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument(
+        "--json", action="store_true", help="the same for programs: an object in a line for each"
+    )
     parser.epilog = _EXAMPLES
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what is found of each process, and tell whether all have the library's malloc."""
     serves: list[bool | None] = []
+    unseen = ExitCode.OK
     for pid in args.pids:
-        process = Process(pid)
-        process.require_readable()
-        found = facts(process)
-        said = json.dumps(found, indent=1) if args.json else _page(found)
+        try:
+            found = _looked_into(Process(pid))
+        except UsageError as error:
+            sys.stdout.flush()
+            unseen = tell(error)
+            continue
+        said = json.dumps(found) if args.json else _page(found)
         print("\n" if serves and not args.json else "", said, sep="")
         serves.append(found["serves_malloc"])
-    return ExitCode.OK if all(serves) else ExitCode.UNUSED
+    return unseen if all(serves) else ExitCode.UNUSED
+
+
+def _looked_into(process: Process) -> dict[str, Any]:
+    """Return the facts of a process; UsageError if it cannot be looked into, or ends meanwhile."""
+    process.require_readable()
+    try:
+        found = facts(process)
+    except OSError:
+        process.require_readable()
+        raise
+    process.require_readable()  # else what was read last may be of a process that had ended
+    return found
 
 
 def _page(found: dict[str, Any]) -> str:

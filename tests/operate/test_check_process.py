@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,6 +83,37 @@ def test_workers_are_checked_at_once(tmp_path: Path, library: Path, echo: Path) 
     ]
     assert good.stdout.count("malloc is hakmem's  yes\n") == 2
     assert bad.stdout.count("malloc is hakmem's") == 2
+
+
+def test_a_process_that_has_ended_hides_no_other(tmp_path: Path, library: Path, echo: Path) -> None:
+    place = publish(tmp_path / "dist", library, "mixed", "x86-64") / "lib" / "libhakmem.so"
+    ended = subprocess.Popen([echo], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # nobody else gets its number
+    with running(echo, LD_PRELOAD=str(place)) as one, running(echo) as without:
+        good = hakmem("check", str(ended.pid), str(one))
+        bad = hakmem("check", str(without), str(ended.pid), str(one))
+        lines = hakmem("check", "--json", str(one), str(ended.pid), str(without)).stdout
+    ended.wait()
+    assert (good.returncode, bad.returncode) == (ExitCode.USAGE, ExitCode.UNUSED)
+    assert f"error: process {ended.pid} has ended" in good.stderr
+    assert "`ps -e` shows those that run" in good.stderr
+    assert good.stdout.startswith("process ") and good.stdout.count("malloc is hakmem's") == 1
+    assert bad.stdout.count("malloc is hakmem's") == 2
+    found = [json.loads(line) for line in lines.splitlines()]
+    assert [process["pid"] for process in found] == [one, without]
+    assert [process["serves_malloc"] for process in found] == [True, False]
+
+
+def test_a_process_that_ends_meanwhile_is_told_as_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = subprocess.Popen(["sleep", "60"])
+
+    def facts(process: Process) -> dict[str, object]:
+        child.kill()
+        child.wait()
+        return {"serves_malloc": False, "program": process.program()}
+
+    monkeypatch.setattr(check, "facts", facts)
+    assert check.run(Namespace(pids=[child.pid], json=True)) == ExitCode.USAGE
 
 
 def test_the_manifest_counts_only_for_its_own_bytes(

@@ -1,0 +1,15 @@
+"""How an error that was foreseen is told: what happened, then what to do."""
+
+from __future__ import annotations
+
+import sys
+
+from pipeline.core.errors import ExitCode, PipelineError
+from pipeline.core.paste import runnable
+
+
+def tell(error: PipelineError) -> ExitCode:
+    """Tell an error on stderr, and return its exit code."""
+    print(runnable(f"error: {error.message}"), file=sys.stderr)
+    print(runnable(f"  what to do: {error.hint or error.exit_code.cure}"), file=sys.stderr)
+    return error.exit_code
