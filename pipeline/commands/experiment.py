@@ -197,7 +197,8 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
     from pipeline.experiment.sides import build_sides, require_trial
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
-    from pipeline.versus.compare import Effort, Subject, compare, logs_of_errors
+    from pipeline.versus.compare import Effort, Subject, compare
+    from pipeline.versus.logs import logs_of_errors
 
     trial = require_trial(entry)
     profile = load_profile(tree, trial.profile)

@@ -158,7 +158,8 @@ def _compare(
     from pipeline.core import process
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
-    from pipeline.versus.compare import Subject, compare, logs_of_errors
+    from pipeline.versus.compare import Subject, compare
+    from pipeline.versus.logs import logs_of_errors
     from pipeline.versus.side import parse_side
 
     tree, name = Tree.here(), profile or "mixed"

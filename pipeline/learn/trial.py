@@ -13,7 +13,8 @@ from pipeline.judge.verdict import Verdict
 from pipeline.learn.rules import Proposal
 from pipeline.tune.move import Move, apply
 from pipeline.tune.tuning import with_worth
-from pipeline.versus.compare import Effort, Progress, Subject, compare, logs_of_errors
+from pipeline.versus.compare import Effort, Progress, Subject, compare
+from pipeline.versus.logs import logs_of_errors
 from pipeline.versus.model import VersusResult
 from pipeline.versus.show import sentence
 from pipeline.versus.side import SideOfTwo

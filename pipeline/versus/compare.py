@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipeline.core.errors import PipelineError
 from pipeline.judge import environment
 from pipeline.judge.judging import describe
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
@@ -45,21 +41,6 @@ class Subject:
 
     command: tuple[str, ...] | None = None
     profile: str | None = None
-
-
-@contextmanager
-def logs_of_errors(prefix: str) -> Iterator[Path]:
-    """Yield a folder for logs. It stays only after an error that names one of them."""
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
-    named: Path | None = None
-    try:
-        yield folder
-    except PipelineError as error:
-        named = error.log
-        raise
-    finally:
-        if named is None:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def compare(

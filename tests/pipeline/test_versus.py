@@ -35,7 +35,8 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
 from pipeline.judge.verdict import Verdict
 from pipeline.release.contents import write_sums
-from pipeline.versus.compare import logs_of_errors, rows_of
+from pipeline.versus.compare import rows_of
+from pipeline.versus.logs import logs_of_errors
 from pipeline.versus.model import Compared, VersusResult
 from pipeline.versus.show import duration, longer, next_step, render, sentence
 from pipeline.versus.side import parse_side
@@ -110,17 +111,33 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
     assert "workload false: exit code 1\n" in done.stderr  # bench/command is not the user's
     log = ROOT / Path(done.stderr.split("log: ")[1].strip())
     assert "false" in log.read_text(encoding="utf-8").splitlines()[0]
-    shutil.rmtree(log.parents[1])
+    assert log.parent == ROOT / "build" / "pipeline" / "errors"
+    log.unlink()
 
 
 @pytest.mark.parametrize(
-    ("error", "stays"), [(KeyboardInterrupt(), False), (UsageError("?", log=Path("log")), True)]
+    "error", [KeyboardInterrupt(), OSError("?"), UsageError("?"), UsageError("?", log=Path("log"))]
 )
-def test_logs_stay_where_an_error_names_one(error: BaseException, stays: bool) -> None:
+def test_the_folder_for_logs_is_gone_after_any_error(error: BaseException) -> None:
     with pytest.raises(type(error)), logs_of_errors("versus-test-") as logs:
+        (logs / "a.log").touch()
         raise error
-    assert logs.exists() == stays
-    shutil.rmtree(logs, ignore_errors=True)
+    assert not logs.exists()
+
+
+def test_a_log_that_an_error_names_is_kept_in_the_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: Tree(tmp_path)))
+    for words in ("first", "second"):
+        with pytest.raises(UsageError) as told, logs_of_errors("versus-test-") as logs:
+            (logs / "deep").mkdir()
+            (logs / "deep" / "a.log").write_text(words, encoding="utf-8")
+            raise UsageError("?", log=logs / "deep" / "a.log")
+        assert not logs.exists()
+        assert told.value.log is not None and told.value.log.is_relative_to(tmp_path)
+        assert told.value.log.read_text(encoding="utf-8") == words
+        assert len([*told.value.log.parent.iterdir()]) == 1
 
 
 def test_a_refusal_leaves_no_folder_for_logs(
