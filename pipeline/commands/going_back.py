@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
@@ -50,7 +51,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
         require_undamaged,
     )
 
-    tree = Tree.here()
+    tree, profile = Tree.here(), line_meant(profile, wish, "--to")
     dist = tree.dist(profile)
     with marks_lock(tree.state):
         named = _own(tree, profile, wish) if wish is not None else None

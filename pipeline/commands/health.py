@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import any_profile_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
@@ -53,7 +54,7 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
     from pipeline.profile.load import profile_names
 
     tree = Tree.here()
-    names = profile_names(tree) if every else [profile or "mixed"]
+    names = profile_names(tree) if every else [line_meant(profile or "mixed", version)]
     found = {name: _target(tree, name, version, every) for name in names}
     with open_console(beside=True).stage("health") as stage:
         rows = [row for name in names for row in _rows(tree, name, found[name], stage)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import line_option, output_option
 from pipeline.commands.versions import complete_version
 from pipeline.core.paste import runnable
@@ -108,7 +109,7 @@ def report_command(
     from pipeline.core.errors import ExitCode
     from pipeline.core.files import replace_text
 
-    chosen = _form_of(form, output)
+    profile, chosen = line_meant(profile, version), _form_of(form, output)
     model = _model(profile, version, against)
     text = _rendered(model, chosen)
     if chosen in MARKED_FORMS:

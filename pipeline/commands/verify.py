@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
@@ -32,7 +33,7 @@ def verify_command(profile: str, path: str | None) -> int:
     """
     from pipeline.core.errors import ExitCode
 
-    place, checks, further = _checks(profile, path)
+    place, checks, further = _checks(line_meant(profile, path), path)
     click.echo(place)
     for check in checks:
         mark = click.style("✓", fg="green") if check.holds else click.style("✗", fg="red")
