@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import Enum, auto
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,16 @@ BORDER = (
 
 LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""
+
+
+class Cure(Enum):
+    """What may decide a build that is undecided."""
+
+    A_LITTLE = auto()  # more time for a quick build
+    FULL = auto()
+    LONGER = auto()
+    QUIET = auto()  # a quiet machine: it is too noisy for any time that people would wait
+    NONE = auto()  # the change lies on a border
 
 
 def advice(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
@@ -118,7 +129,8 @@ def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
         said = _more(result, line, same_build(words)) + _seeming(result, line, words)
-        return said if AGAIN in said else said + _busy(result, line, words)
+        waits = _cure(result) is Cure.QUIET  # then it names the load, and the command, already
+        return said if waits else said + _busy(result, line, words)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         neutral = _command(line, *words, "--allow-neutral")
         fat = fatter(result) is not None
@@ -144,17 +156,37 @@ def _healthy(result: VerifyResult, line: str) -> str:
     )
 
 
-def _more(result: VerifyResult, line: str, words: Sequence[str]) -> str:
-    """Name a full run, unless a quick one had as much time, or needs little: then more time."""
+def _cure(result: VerifyResult) -> Cure:
+    """Return what may decide: a full run, unless a quick one had as much time, or needs little."""
     if result.mode == "quick" and result.throughput.seconds < USUAL_S:
         known = _seconds_known(result)
-        if known is not None and SURPLUS * known <= LITTLE_S:
-            seconds = math.ceil(max(LEAST_S, SURPLUS * known))
-            again = _command(line, *words, "--quick", f"--verify-time {seconds}s")
-            return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
-        full = _command(line, *words)
-        return f"a quick run often decides nothing: {full}, without --quick, does more"
-    return BORDER if _on_border(result) else _longer(result, line, words)
+        little = known is not None and SURPLUS * known <= LITTLE_S
+        return Cure.A_LITTLE if little else Cure.FULL
+    if _on_border(result):
+        return Cure.NONE
+    return Cure.QUIET if SURPLUS * max(_seconds_apart(result)) > MOST_S else Cure.LONGER
+
+
+def _more(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    """Say what may decide the build."""
+    match _cure(result):
+        case Cure.A_LITTLE:
+            return _a_little(result, line, words)
+        case Cure.FULL:
+            full = _command(line, *words)
+            return f"a quick run often decides nothing: {full}, without --quick, does more"
+        case Cure.QUIET:
+            return _too_noisy(result, line, words)
+        case Cure.LONGER:
+            return _longer(result, line, words)
+        case Cure.NONE:
+            return BORDER
+
+
+def _a_little(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    seconds = math.ceil(max(LEAST_S, SURPLUS * (_seconds_known(result) or 0)))
+    again = _command(line, *words, "--quick", f"--verify-time {seconds}s")
+    return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
 
 
 def _on_border(result: VerifyResult) -> bool:
@@ -220,17 +252,24 @@ def _is_undecided(result: VerifyResult) -> bool:
     return result.keys.throughput.verdict is Verdict.INCONCLUSIVE or _unseen(result)
 
 
-def _longer(result: VerifyResult, line: str, words: Sequence[str]) -> str:
-    around = result.environment
+def _seconds_apart(result: VerifyResult) -> tuple[float, float]:
+    """Return how long the build would have to be timed, and how long the judge's own check."""
     seen = _until_seen(result)
-    needed = 0.0 if seen and _is_harmless(result) else _seconds_needed(result)
-    seconds = SURPLUS * max(needed, seen)
-    if seconds > MOST_S:
-        return (
-            f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
-            f"CPUs): when the machine is quiet, {_again(result, line, words)} judges again"
-        )
-    minutes, counting = max(2, math.ceil(seconds / 60)), _minutes_beside(result)
+    return 0.0 if seen and _is_harmless(result) else _seconds_needed(result), seen
+
+
+def _too_noisy(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    around = result.environment
+    return (
+        f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
+        f"CPUs): when the machine is quiet, {_again(result, line, words)} judges again"
+    )
+
+
+def _longer(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    needed, seen = _seconds_apart(result)
+    minutes = max(2, math.ceil(SURPLUS * max(needed, seen) / 60))
+    counting = _minutes_beside(result)
     again = _command(line, *words, f"--verify-time {minutes}m")
     return (
         f"{again} judges again, {_enough(result, seen > needed)}, if the noise stays as it is: up "

@@ -180,6 +180,14 @@ def test_a_busy_machine_is_named_beside_the_next_step() -> None:
     assert said.endswith(f". The machine was busy (load 11 on 2 CPUs): when it is quiet, {again}")
 
 
+def test_a_load_that_is_named_already_is_not_named_again() -> None:
+    found = judged(1.0, noise=10.0, misses=3.0, seconds=3000.0)
+    busy = found.environment.model_copy(update={"load_before": 11.2, "load_after": 11.2})
+    said = advice(found.model_copy(update={"environment": busy}), "shop")
+    assert said.startswith("too noisy to decide within an hour (load 11 on 2 CPUs)")
+    assert said.count("load 11") == 1
+
+
 def missing_the_slowdown(found: VerifyResult, noise: float) -> VerifyResult:
     """Return ``found`` with a check in which the known slowdown was not seen."""
     throughput = throughput_of(mixed=pairs(0.985, noise=noise)).model_copy(update={"seconds": 60})
