@@ -20,8 +20,9 @@ class Choice:
     help: str
 
 
+MARCH = "march"
 CHOICES = {
-    "march": Choice(
+    MARCH: Choice(
         HERE.least,
         tuple(HERE.levels),
         "the least processor that the library runs on, as a level of instructions (-march)",
@@ -38,8 +39,8 @@ def compile_flags(geometry: Geometry | None) -> list[str]:
     """Return what the compiler is told beside the flags of a stage; nothing for the default."""
     if geometry is None:
         return []
-    march, align = geometry.setting("march").value, alignment(geometry)
-    flags = {f"-march={march}": "march", f"-falign-functions={align}": "align_functions"}
+    march, align = geometry.setting(MARCH).value, alignment(geometry)
+    flags = {f"-march={march}": MARCH, f"-falign-functions={align}": "align_functions"}
     changed = {one.name for one in geometry.code if one.value != CHOICES[one.name].default}
     return [flag for flag, name in flags.items() if name in changed]
 

@@ -5,7 +5,8 @@ docs/verdicts.md has the same rules as a table.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from pipeline.judge.accepted import accepting
 from pipeline.judge.gained import fatter, leaner
@@ -13,55 +14,97 @@ from pipeline.judge.keys import with_interval
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.regressions import asked_about, regressions
+from pipeline.judge.topic import Topic
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 
-Answer = tuple[bool, str]
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of the answer, in words; ``quotes`` is the subject whose reason they give in full."""
+
+    words: str
+    quotes: Topic | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Yes or no, and why."""
+
+    allowed: bool
+    clauses: tuple[Clause, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return "; ".join(one.words for one in self.clauses)
+
+    @property
+    def quotes(self) -> tuple[Topic, ...]:
+        """The subjects whose reasons stand in that sentence."""
+        return tuple(one.quotes for one in self.clauses if one.quotes is not None)
 
 
 def may_publish(
     result: VerifyResult, allow_neutral: bool, allow_regression: Collection[str] = ()
+) -> tuple[bool, str]:
+    """Return (yes or no, why in a sentence) for a judged build."""
+    answer = answer_to(result, allow_neutral, allow_regression)
+    return answer.allowed, answer.reason
+
+
+def answer_to(
+    result: VerifyResult, allow_neutral: bool, allow_regression: Collection[str] = ()
 ) -> Answer:
-    """Return (yes or no, why in a sentence) for a judged build; each rule that objects is heard.
+    """Return the answer for a judged build; each rule that objects is heard.
 
     ``allow_regression`` are the regressions that the user accepts, by name.
     """
     result = accepting(result, allow_regression)
     rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
-    objections = [reason for rule in rules if (reason := rule(result))]
+    objections = [clause for rule in rules for clause in rule(result)]
     for name, sentence in asked_about(result, allow_regression).items():
-        objections.append(f"{sentence} (--allow-regression {name} would accept this)")
+        objections.append(Clause(f"{sentence} (--allow-regression {name} would accept this)"))
     if objections:
-        return False, "; ".join(objections)
-    accepted = [f"--allow-regression {name} accepts that {sentence}"
-                for name, sentence in regressions(result).items()]  # fmt: skip
-    allowed, reason = _gained(result, allow_neutral)
-    wider = wider_margins(result.margins)
-    margins = [f"by wider margins than usual: {wider}"] if wider else []
-    return allowed, "; ".join([reason, *accepted, *margins])
+        return Answer(False, tuple(objections))
+    answer = _gained(result, allow_neutral)
+    return replace(answer, clauses=(*answer.clauses, *_beside(result)))
 
 
-def _named_keys(result: VerifyResult) -> tuple[tuple[str, Key], tuple[str, Key]]:
-    return ("throughput", result.keys.throughput), ("I-cache", result.keys.icache)
+def _beside(result: VerifyResult) -> Iterator[Clause]:
+    """Yield what is said of a build that passes: what was accepted, and by which margins."""
+    for name, sentence in regressions(result).items():
+        yield Clause(f"--allow-regression {name} accepts that {sentence}")
+    if wider := wider_margins(result.margins):
+        yield Clause(f"by wider margins than usual: {wider}", Topic.MARGINS)
 
 
-def _unhealthy(result: VerifyResult) -> str | None:
-    return None if result.health.sound else result.health.reason
-
-
-def _misjudged(result: VerifyResult) -> str | None:
-    wrong = [one for one in _self_judgements(result) if one.wrong]
+def _named_keys(result: VerifyResult) -> tuple[tuple[Topic, str, Key], tuple[Topic, str, Key]]:
+    keys = result.keys
     return (
-        "; ".join(f"the judge calls {_calls(one)}: nothing it says counts" for one in wrong) or None
+        (Topic.THROUGHPUT, "throughput", keys.throughput),
+        (Topic.ICACHE, "I-cache", keys.icache),
     )
 
 
-def _unseen(result: VerifyResult) -> str | None:
+def _unhealthy(result: VerifyResult) -> Iterator[Clause]:
+    if not result.health.sound:
+        yield Clause(result.health.reason, Topic.HEALTH)
+
+
+def _misjudged(result: VerifyResult) -> Iterator[Clause]:
+    for one in _self_judgements(result):
+        if one.wrong:
+            yield Clause(f"the judge calls {_calls(one)}: nothing it says counts")
+
+
+def _unseen(result: VerifyResult) -> Iterator[Clause]:
     """Object where "not worse" is all there is, and a known loss was not seen."""
     if result.keys.throughput.verdict is Verdict.GO:
-        return None
-    weak = [one for one in _self_judgements(result) if not one.passed and not one.wrong]
-    return "; ".join(map(_blind, weak)) or None
+        return
+    for one in _self_judgements(result):
+        if not one.passed and not one.wrong:
+            yield Clause(_blind(one), Topic.SELF_CHECK if one.ratio is None else None)
 
 
 _UNTOLD = {
@@ -97,20 +140,22 @@ def _calls(judged: SelfJudgement | CountedJudgement) -> str:
     return f"{_KNOWN[judged.name]} {judged.verdict.value} ({judged.reason})"
 
 
-def _too_much_memory(result: VerifyResult) -> str | None:
-    return None if result.rss.holds else f"the memory limit is broken: {result.rss.reason}"
+def _too_much_memory(result: VerifyResult) -> Iterator[Clause]:
+    if not result.rss.holds:
+        yield Clause(f"the memory limit is broken: {result.rss.reason}")
 
 
-def _worse(result: VerifyResult) -> str | None:
-    lost = [(name, key) for name, key in _named_keys(result) if key.verdict is Verdict.NO_GO]
-    return "; ".join(f"{name} is NO-GO: {key.reason}" for name, key in lost) or None
+def _worse(result: VerifyResult) -> Iterator[Clause]:
+    for topic, name, key in _named_keys(result):
+        if key.verdict is Verdict.NO_GO:
+            yield Clause(f"{name} is NO-GO: {key.reason}", topic)
 
 
-def _not_shown_harmless(result: VerifyResult) -> str | None:
+def _not_shown_harmless(result: VerifyResult) -> Iterator[Clause]:
     key = result.keys.throughput
     if key.verdict is Verdict.INCONCLUSIVE and not key.not_worse:
-        return f"throughput is INCONCLUSIVE and a loss is not excluded: {key.reason}"
-    return None
+        words = f"throughput is INCONCLUSIVE and a loss is not excluded: {key.reason}"
+        yield Clause(words, Topic.THROUGHPUT)
 
 
 def _mildly(key: Key) -> str:
@@ -124,18 +169,32 @@ def _mildly(key: Key) -> str:
 
 def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
     keys = _named_keys(result)
-    gains = [f"{name} is GO: {key.reason}" for name, key in keys if key.verdict is Verdict.GO]
-    others = [f"{name} is {_mildly(key)}" for name, key in keys if key.verdict is not Verdict.GO]
-    if less := leaner(result):
-        gains.append(less)
-    if more := fatter(result):
-        others.append(more)
+    gains = [Clause(f"{name} is GO: {key.reason}", topic)
+             for topic, name, key in keys if key.verdict is Verdict.GO]  # fmt: skip
+    gains += [Clause(less)] if (less := leaner(result)) else []
+    more = fatter(result)
     if gains:
-        return True, "; ".join(gains + others)
-    unknown = [f"{name}: {key.reason}" for name, key in keys if not key.not_worse]
-    if unknown:
-        return False, "no key is GO, and not every key is shown harmless: " + "; ".join(unknown)
-    if allow_neutral:
-        worse = "none but memory" if more else "none"
-        return True, f"no key is GO, {worse} is worse, and --allow-neutral accepts that"
-    return False, "no key is GO: neither key shows a gain (--allow-neutral would accept this)"
+        others = [Clause(f"{name} is {_mildly(key)}")
+                  for _, name, key in keys if key.verdict is not Verdict.GO]  # fmt: skip
+        return Answer(True, (*gains, *others, *((Clause(more),) if more else ())))
+    if unknown := tuple(_unknown(result)):
+        return Answer(False, unknown)
+    return _neutral(allow_neutral, is_fatter=more is not None)
+
+
+def _unknown(result: VerifyResult) -> Iterator[Clause]:
+    """Yield which keys are not shown harmless, behind what that means."""
+    before = "no key is GO, and not every key is shown harmless: "
+    for topic, name, key in _named_keys(result):
+        if not key.not_worse:
+            yield Clause(f"{before}{name}: {key.reason}", topic)
+            before = ""
+
+
+def _neutral(allow_neutral: bool, *, is_fatter: bool) -> Answer:
+    if not allow_neutral:
+        words = "no key is GO: neither key shows a gain (--allow-neutral would accept this)"
+        return Answer(False, (Clause(words),))
+    worse = "none but memory" if is_fatter else "none"
+    words = f"no key is GO, {worse} is worse, and --allow-neutral accepts that"
+    return Answer(True, (Clause(words),))

@@ -14,7 +14,7 @@ from pipeline.geometry.model import Difference
 from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.publishing import may_publish
+from pipeline.judge.publishing import answer_to, may_publish
 from pipeline.report.circumstances import judged_before, laxer, suspicious, told_once, uncommitted
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
@@ -83,6 +83,7 @@ def report_model(
         version=version,
         published=published,
         reason=reason,
+        quotes=answer_to(result, allow_neutral, allow_regression).quotes,
         origin=inputs.origin,
         geometry=inputs.geometry,
         cut_for=inputs.cut_for,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.judge.accepted import WHOLE
 from pipeline.judge.keys import share
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.topic import Topic
 from pipeline.report import text
 from pipeline.report.model import Finding, Source
 
@@ -33,19 +34,19 @@ def uncommitted(source: Source | None) -> Iterator[Finding]:
 
 def suspicious(*notes: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what stages noted that runs which ended well show to be suspicious."""
-    for what, why in (doubt for one in notes for doubt in one.get("doubts", ())):
-        yield Finding.doubt(what, why, "training")
+    for what, why, *topic in (doubt for one in notes for doubt in one.get("doubts", ())):
+        yield Finding.doubt(what, why, "training", Topic(topic[0]) if topic else None)
 
 
 def told_once(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings; runs that wrote to stderr, as many servers do at their end, as one."""
-    wrote = [one for one in found if one.what.endswith(text.WROTE)]
+    wrote = [one for one in found if one.topic is Topic.STDERR]
     if len(wrote) < 2:
         return tuple(found)
     said = [f"{one.what.removesuffix(text.WROTE)}{one.detail}" for one in wrote[:MOST_RUNS]]
     more = len(wrote) - len(said)
     detail = ", ".join(said) + (f" and {more} more" if more else "")
-    one = Finding.doubt(f"{len(wrote)} runs {text.WROTE}", detail, wrote[0].anchor)
+    one = Finding.doubt(f"{len(wrote)} runs {text.WROTE}", detail, wrote[0].anchor, Topic.STDERR)
     return (*(other for other in found if other not in wrote), one)
 
 

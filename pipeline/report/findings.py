@@ -11,6 +11,7 @@ from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
+from pipeline.judge.topic import Topic
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
@@ -65,14 +66,15 @@ def refused(result: VerifyResult) -> bool:
 
 def _keys(result: VerifyResult) -> Iterator[Finding]:
     keys = result.keys
-    for name, key, anchor in (
-        ("throughput", keys.throughput, "key-throughput"),
-        ("I-cache", keys.icache, "key-icache"),
+    for name, key, topic in (
+        ("throughput", keys.throughput, Topic.THROUGHPUT),
+        ("I-cache", keys.icache, Topic.ICACHE),
     ):
+        anchor = f"key-{topic.value}"
         if key.verdict is Verdict.NO_GO:
-            yield Finding.regression(f"{name} is NO-GO", key.reason, anchor)
+            yield Finding.regression(f"{name} is NO-GO", key.reason, anchor, topic)
         if key.verdict is Verdict.INCONCLUSIVE:
-            yield Finding.doubt(f"{name} is INCONCLUSIVE", key.reason, anchor)
+            yield Finding.doubt(f"{name} is INCONCLUSIVE", key.reason, anchor, topic)
 
 
 def _margins(result: VerifyResult) -> Iterator[Finding]:
@@ -82,7 +84,8 @@ def _margins(result: VerifyResult) -> Iterator[Finding]:
         lost = [f"{one.name} {text.change(one.ratio.value)}" for one in result.throughput.workloads
                 if 1 - one.allowance <= one.ratio.value < 1 - usual]  # fmt: skip
         seems = f"; by the usual ones too much seems lost by {', '.join(lost)}" if lost else ""
-        yield Finding.doubt("the profile judges by wider margins than usual", wider + seems, "keys")
+        what = "the profile judges by wider margins than usual"
+        yield Finding.doubt(what, wider + seems, "keys", None if lost else Topic.MARGINS)
 
 
 def _load(result: VerifyResult) -> Iterator[Finding]:
@@ -191,12 +194,14 @@ def _guards(result: VerifyResult) -> Iterator[Finding]:
         yield Finding.regression(f"{check.name} fails with the library", check.detail, "health")
     for check in result.health.checks:
         if check.stderr:
-            yield Finding.doubt(f"{check.name} {text.WROTE}", repr(check.stderr), "health")
+            what = f"{check.name} {text.WROTE}"
+            yield Finding.doubt(what, repr(check.stderr), "health", Topic.STDERR)
     if silent := result.health.silent:
         why = "that it is the same with the library says nothing: let the program print its result"
         yield Finding.doubt(silent, why, "health")
     if all(check.status == "skipped" for check in result.health.checks):
-        yield Finding.doubt("no real program was run", result.health.reason, "health")
+        what = "no real program was run"
+        yield Finding.doubt(what, result.health.reason, "health", Topic.HEALTH)
 
 
 def _self_check(result: VerifyResult) -> Iterator[Finding]:
@@ -208,7 +213,9 @@ def _self_check(result: VerifyResult) -> Iterator[Finding]:
                 f"the judge is wrong about the {one.name}", one.reason, "self-check"
             )
         elif not one.passed:
-            yield Finding.doubt(f"the judge cannot tell the {one.name}", one.reason, "self-check")
+            topic = Topic.SELF_CHECK if one.ratio is None else None
+            what = f"the judge cannot tell the {one.name}"
+            yield Finding.doubt(what, one.reason, "self-check", topic)
 
 
 def _versions(previous: Comparison | None) -> Iterator[Finding]:
@@ -220,7 +227,10 @@ def _versions(previous: Comparison | None) -> Iterator[Finding]:
     for row in previous.worse:
         change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
         yield Finding.regression(
-            f"{row.name} is worse than in {previous.version}", change, "previous"
+            f"{row.name} is worse than in {previous.version}",
+            change,
+            "previous",
+            Topic.VERSIONS,
         )
 
 

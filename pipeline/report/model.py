@@ -7,6 +7,7 @@ from typing import Literal
 from pipeline.core.processor import ANY, nearest
 from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
+from pipeline.geometry.code import MARCH
 from pipeline.geometry.model import Difference
 from pipeline.judge.cost import Cost
 from pipeline.judge.decided import decided_by
@@ -14,6 +15,7 @@ from pipeline.judge.gained import gains
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Record
 from pipeline.judge.statistics import Interval
+from pipeline.judge.topic import Topic
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report.code_model import CodeMap, FunctionRow
@@ -40,22 +42,26 @@ class SummaryRow(Record):
 
 
 class Finding(Record):
-    """Something that got worse, or could not be shown; ``anchor`` is the section about it."""
+    """Something that got worse, or could not be shown; ``anchor`` is the section about it.
+
+    ``topic`` is its subject where other texts may be about that, too; None in older reports.
+    """
 
     kind: Literal["regression", "doubt"]
     what: str
     detail: str
     anchor: str
+    topic: Topic | None = None
 
     @classmethod
-    def regression(cls, what: str, detail: str, anchor: str) -> Finding:
+    def regression(cls, what: str, detail: str, anchor: str, topic: Topic | None = None) -> Finding:
         """Return that something got worse."""
-        return cls(kind="regression", what=what, detail=detail, anchor=anchor)
+        return cls(kind="regression", what=what, detail=detail, anchor=anchor, topic=topic)
 
     @classmethod
-    def doubt(cls, what: str, detail: str, anchor: str) -> Finding:
+    def doubt(cls, what: str, detail: str, anchor: str, topic: Topic | None = None) -> Finding:
         """Return that something could not be shown, or needs a look."""
-        return cls(kind="doubt", what=what, detail=detail, anchor=anchor)
+        return cls(kind="doubt", what=what, detail=detail, anchor=anchor, topic=topic)
 
 
 class Decision(Record):
@@ -98,7 +104,8 @@ class ReportModel(Record):
     were published; "" for none. The kept file never has these two. ``withheld``: the
     gate lets it pass, and it is not published because --no-publish asked for that.
     ``stays`` says of a published version why it was not made current; None where it was.
-    ``circumstances`` are those of the findings that nothing measured.
+    ``circumstances`` are those of the findings that nothing measured. ``quotes`` are the subjects
+    whose reasons stand in ``reason``; none in older reports, where nobody knows.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -133,6 +140,7 @@ class ReportModel(Record):
     damage: str = ""
     withheld: bool = False
     stays: str | None = None
+    quotes: tuple[Topic, ...] = ()
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]
@@ -207,7 +215,7 @@ class ReportModel(Record):
             return None
         if self.cut_for == ANY:
             return f"built for all processors, judged on {judged}"
-        needs = any("march" in row.what for row in self.geometry or ())
+        needs = any(row.what == MARCH for row in self.geometry or ())
         beside = " alone" if needs else " (it runs on others, too)"
         said = f"built for {self.cut_for}{beside}, judged on {judged}"
         if self.cut_for in nearest(judged):

@@ -17,6 +17,7 @@ from pipeline.judge.headline import brief, memory_of, speed_of
 from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
+from pipeline.judge.topic import KEYS
 from pipeline.report import text
 from pipeline.report.columns import left_out
 from pipeline.report.contents import contents
@@ -105,7 +106,7 @@ def _closing(model: ReportModel) -> Iterator[RenderableType]:
 def _finding(finding: Finding) -> Text:
     is_worse = finding.kind == "regression"
     word, style = ("regression", "bold red") if is_worse else ("worth a look", "yellow")
-    told = finding.anchor.startswith("key-")  # the sentence below gives the reason
+    told = finding.topic in KEYS  # the sentence below gives the reason
     detail = "" if told else f": {finding.detail}"
     return Text.assemble(f"{word}: ", Text(finding.what, style=style), detail)
 

@@ -26,6 +26,7 @@ from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
+from pipeline.judge.topic import KEYS
 from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
 from pipeline.report.code_model import FunctionRow
@@ -240,9 +241,7 @@ def measured_and_found(key: Key) -> str:
 
 def said_elsewhere(finding: Finding, model: ReportModel) -> bool:
     """Tell whether the verdict's sentence or a key gives this detail already, in its own place."""
-    keys = model.verify.keys
-    told = (model.reason, keys.throughput.reason, keys.icache.reason)
-    return any(finding.detail in one for one in told)
+    return finding.topic is not None and finding.topic in (*KEYS, *model.quotes)
 
 
 def slowest_first(model: ReportModel) -> list[WorkloadThroughput]:

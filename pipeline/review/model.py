@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pipeline.judge.topic import Topic
 from pipeline.report import text
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.findings import refused
@@ -186,17 +187,12 @@ class Review:
         yield from self._contract()
         yield from self._moves()
         for one in self.head.findings:
-            if one.kind == "doubt" and one.detail and one.detail in self.head.reason:
+            if one.kind == "doubt" and one.topic in self.head.quotes and not self.head.passed:
                 continue  # the reason why it was not published
             if one.kind == "doubt":
                 yield Remark("note", "doubt", one.what, one.detail, self.profile_file)
-            elif not self._of_a_version(one.what):
+            elif one.topic is not Topic.VERSIONS:  # of those the comparison alone speaks
                 yield Remark("warning", "regression", one.what, one.detail, self.profile_file)
-
-    def _of_a_version(self, what: str) -> bool:
-        """Tell whether a finding is beside a version: the comparison alone speaks of those."""
-        known = (self.base, self.head.previous.version if self.head.previous else self.base)
-        return any(name in what for name in known)
 
     def _contract(self) -> Iterator[Remark]:
         for one in self.head.contract or ():
@@ -212,7 +208,7 @@ class Review:
         ran = {one.symbol: one.text for one in self.head.contract or () if one.rule == "listed"}
         for name, lists in self.relisted.items():
             calls = ran.get(name, "").partition(", and ")[0]
-            seen = f", though it ran often: {calls}" if calls else ""
-            level: Level = "warning" if seen else "note"
+            seen = f", though it ran often: {calls}" if name in ran else ""
+            level: Level = "warning" if name in ran else "note"
             what, place = f"{name} changed lists", self.lists.place(name)
             yield Remark(level, "layout", what, f"{move(lists)}{seen}", *place)

@@ -1,7 +1,7 @@
 """What a run shows to be suspicious though it ended well: a driver may hide that its client failed.
 
-A doubt is what stands out and why, as a report has it. Stages keep doubts in their notes, so that
-a build which does not do the stage again says them again.
+A doubt is what stands out and why, as a report has it, with its topic if it has one. Stages
+keep doubts in their notes, so that a build which does not do the stage again says them again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from pathlib import Path
 from pipeline.core.paths import from_here
 from pipeline.core.process import first_line
 from pipeline.core.store import Artifact
+from pipeline.judge.topic import Topic
 from pipeline.profile.schema import Trace
 from pipeline.report.text import WROTE, many
 from pipeline.stages.build.workshop import Workshop
 
-Doubt = tuple[str, str]
+Doubt = tuple[str, str] | tuple[str, str, Topic]
 DOUBTS = "doubts"
 
 TIMES_OVER = 20
@@ -30,7 +31,7 @@ SHORT_S = 0.04
 
 def tell_doubts(shop: Workshop, made: Artifact) -> None:
     """Say the doubts of a stage."""
-    for what, why in made.receipt.notes[DOUBTS]:
+    for what, why, *_ in made.receipt.notes[DOUBTS]:
         shop.console.notice(f"{what}: {why}")
 
 
@@ -38,7 +39,7 @@ def words_to_stderr(name: str, stderr: str, log: Path) -> list[Doubt]:
     """Return that a workload which ended well wrote to stderr, with its first line."""
     said = first_line(stderr)
     what = f'workload "{name}" {WROTE}'
-    return [(what, f"{said!r}; log: {from_here(log)}")] if said else []
+    return [(what, f"{said!r}; log: {from_here(log)}", Topic.STDERR)] if said else []
 
 
 def short_recording(trace: Trace, recorded: str, events: int, log: Path) -> list[Doubt]:

@@ -14,9 +14,10 @@ from judge_support import (
 )
 
 from pipeline.judge.advice import advice
-from pipeline.judge.publishing import may_publish
+from pipeline.judge.publishing import answer_to, may_publish
 from pipeline.judge.request import Margins
 from pipeline.judge.samples import Throughput
+from pipeline.judge.topic import Topic
 from pipeline.judge.verdict import Verdict
 from pipeline.report.findings import findings
 
@@ -174,6 +175,16 @@ def test_a_published_reason_does_not_hide_the_other_key() -> None:
     assert published
     assert reason.startswith("I-cache is GO")
     assert reason.endswith("throughput is INCONCLUSIVE, but a loss beyond its margin is excluded")
+
+
+def test_the_answer_knows_whose_reasons_it_gives() -> None:
+    vague = result_of(throughput_of(mixed=VAGUE_BUT_NOT_SLOWER))
+    assert answer_to(vague, False).quotes == (Topic.ICACHE,)
+    sick = result_of(good(), health=health_of("failed"))
+    assert Topic.HEALTH in answer_to(sick, True).quotes
+    for result in (vague, sick):
+        answer = answer_to(result, False)
+        assert (answer.allowed, answer.reason) == may_publish(result, False)
 
 
 def test_a_failed_health_check_beats_every_gain() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from judge_support import pairs, result_of, throughput_of
 
+from pipeline.judge.topic import Topic
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.circumstances import judged_before, laxer, told_once, uncommitted
 from pipeline.report.history import Point
@@ -88,7 +89,10 @@ def test_all_of_it_stays_in_a_report_that_is_held_against_another_version() -> N
 
 def test_runs_that_wrote_to_stderr_are_one_finding() -> None:
     """A server that says at its end what it has done gave a finding for each run."""
-    wrote = [Finding.doubt(f"{name} {WROTE}", "'bye'", "health") for name in ("kv", "one", "two")]
+    wrote = [
+        Finding.doubt(f"{name} {WROTE}", "'bye'", "health", Topic.STDERR)
+        for name in ("kv", "one", "two")
+    ]
     other = Finding.regression("throughput is NO-GO", "-3 %", "keys")
     assert told_once([other, wrote[0]]) == (other, wrote[0])
     kept, one = told_once([wrote[0], other, *wrote[1:]])

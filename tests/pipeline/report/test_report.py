@@ -20,6 +20,7 @@ from rich.console import Console
 
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode
+from pipeline.judge.topic import Topic
 from pipeline.release.contents import write_sums
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
@@ -58,7 +59,7 @@ def test_golden(name: str, make: Any) -> None:
 def test_a_doubt_whose_figures_a_key_gives_is_not_told_twice() -> None:
     model = good()
     why = model.verify.keys.throughput.reason
-    doubt = Finding(kind="doubt", what="throughput is INCONCLUSIVE", detail=why, anchor="keys")
+    doubt = Finding.doubt("throughput is INCONCLUSIVE", why, "keys", Topic.THROUGHPUT)
     said = render_markdown(model.model_copy(update={"findings": (doubt,), "reason": "so"}))
     assert said.count(why) == 1
     assert "- throughput is INCONCLUSIVE (why: The keys)" in said

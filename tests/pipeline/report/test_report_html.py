@@ -12,6 +12,7 @@ from report_support import bad, good, mixed_counts
 
 from pipeline.judge.known import Dose
 from pipeline.judge.statistics import Interval
+from pipeline.judge.topic import Topic
 from pipeline.report.build import alone
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
@@ -120,10 +121,8 @@ def test_regressions_stand_before_everything_else() -> None:
 
 def test_a_doubt_does_not_repeat_what_the_verdict_says() -> None:
     model = good()
-    doubt = Finding(
-        kind="doubt", what="throughput is INCONCLUSIVE", detail="so said", anchor="keys"
-    )
-    update = {"findings": (doubt,), "reason": "throughput is INCONCLUSIVE: so said"}
+    doubt = Finding.doubt("no real program was run", "so said", "health", Topic.HEALTH)
+    update = {"findings": (doubt,), "reason": "nothing ran: so said", "quotes": (Topic.HEALTH,)}
     assert Page(render_html(model.model_copy(update=update))).said.count("so said") == 1
 
 

@@ -21,6 +21,7 @@ from pipeline.judge.request import CacheGeometry
 from pipeline.release.contents import write_sums
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import JSON, read_report, render_json, write_reports
+from pipeline.report.markdown import render_markdown
 from pipeline.report.model import ReportModel
 from pipeline.report.schema import schema_page
 
@@ -55,6 +56,17 @@ def test_schema_refuses_what_is_no_report() -> None:
 def test_a_report_is_the_same_when_read_back(tmp_path: Path) -> None:
     write_reports(tmp_path, good())
     assert read_report(tmp_path) == good()
+
+
+def test_a_report_from_before_findings_had_topics_is_read_and_shown(tmp_path: Path) -> None:
+    kept = json.loads(render_json(bad()))
+    assert kept.pop("quotes") and any([one.pop("topic") for one in kept["findings"]])
+    (tmp_path / JSON).write_text(json.dumps(kept), encoding="utf-8")
+    write_sums(tmp_path)
+    read = read_report(tmp_path)
+    assert read.quotes == () and all(one.topic is None for one in read.findings)
+    doubt = next(one for one in read.findings if one.kind == "doubt")
+    assert f"- {doubt.what}: {doubt.detail}" in render_markdown(read)
 
 
 def test_the_short_table_of_an_older_report_has_the_units_of_today(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from review_support import BASE, HEAD, keep, review, seal
 from pipeline.commands import report
 from pipeline.core.paths import Tree
 from pipeline.geometry.model import Difference
+from pipeline.judge.topic import Topic
 from pipeline.report.compare import compare_versions
 from pipeline.report.compared_model import ComparedRow, Comparison, Judgement
 from pipeline.report.files import read_report, write_reports
@@ -49,13 +50,25 @@ def test_what_is_said_beside_another_version_is_left_out(tree: Tree, base: Path)
     assert good.previous is not None
     before = good.previous.version
     beside = [
-        Doubt(kind="regression", what=f"memory is worse than in {name}", detail="", anchor="")
-        for name in (before, "the baseline")
+        Doubt.regression(f"memory is worse than in {name}", "", "", topic)
+        for name, topic in ((before, Topic.VERSIONS), ("the baseline", None))
     ]
     keep(tree, good.model_copy(update={"findings": tuple(beside)}), HEAD, published=False)
     _, said = review(base, "--no-measure")
     assert "memory is worse than in the baseline" in said
     assert f"memory is worse than in {before}" not in said
+
+
+@pytest.mark.parametrize(("quotes", "times"), [((Topic.THROUGHPUT,), 1), ((), 2)])
+def test_why_a_build_is_not_published_is_told_once(
+    quotes: tuple[Topic, ...], times: int, tree: Tree, base: Path
+) -> None:
+    """A report from before the field tells it twice: nobody knows that it is the same."""
+    doubt = Doubt.doubt("throughput is INCONCLUSIVE", "so said", "keys", Topic.THROUGHPUT)
+    open_ = {"findings": (doubt,), "reason": "not shown: so said", "quotes": quotes}
+    head = report_support.good().model_copy(update={**open_, "published": False})
+    keep(tree, head, HEAD, published=False)
+    assert review(base, "--no-measure")[1].count("so said") == times
 
 
 def test_a_comment_says_what_the_builds_are_made_of(tree: Tree, base: Path) -> None:
