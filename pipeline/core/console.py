@@ -221,6 +221,10 @@ class HeldConsole(BuildConsole):
         """Hold the line of a stage whose artifact is there already."""
         self._held.append(partial(self._console.reused, name, result))
 
+    def heading(self, text: str) -> None:
+        """Hold a line that begins a section."""
+        self._held.append(partial(self._console.heading, text))
+
     def _print(self, text: str, style: str | None = None) -> None:
         self._held.append(partial(self._console._print, text, style))
 

@@ -38,6 +38,11 @@ def _may_be_interrupted() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+def interrupt() -> None:
+    """Interrupt the main thread from another one, as ctrl-C does: it wakes from any wait."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
 @contextlib.contextmanager
 def held() -> Iterator[None]:
     """Note interrupts inside the block instead of raising them; :func:`check` raises them.

@@ -12,11 +12,13 @@ Whatever the pipeline starts goes through :func:`run`. The door
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -47,6 +49,15 @@ echo: Callable[[str], None] | None = None
 """Set by ``-v``: receives each child's pasteable line before it starts."""
 
 
+class _OwnEcho(threading.local):
+    """Who receives the lines of this thread alone, in place of ``echo``."""
+
+    say: Callable[[str], None] | None = None
+
+
+_own = _OwnEcho()
+
+
 @dataclass(frozen=True)
 class Completed:
     """A child process that has ended. Times are in seconds.
@@ -75,7 +86,17 @@ def pasteable(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | No
 def tell(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None) -> None:
     """Give a child's pasteable line to who asked for it, before the child starts."""
     if echo is not None:
-        echo(pasteable(argv, env, cwd))
+        (_own.say or echo)(pasteable(argv, env, cwd))
+
+
+@contextlib.contextmanager
+def echoing(say: Callable[[str], None]) -> Iterator[None]:
+    """Give the lines of children that this thread starts to ``say``, where they are asked for."""
+    _own.say = say
+    try:
+        yield
+    finally:
+        _own.say = None
 
 
 def run(
