@@ -23,7 +23,7 @@ from pipeline.core.errors import (
     how_to_write,
     no_memory,
 )
-from pipeline.core.home import own_root
+from pipeline.core.home import is_tree, own_root
 from pipeline.core.paste import runnable
 from pipeline.core.paths import Tree, from_here
 
@@ -52,11 +52,10 @@ def report_error(error: BaseException) -> int:
     if isinstance(known, PipelineError):
         _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
         return known.exit_code
-    _tell(
-        f"unexpected {type(error).__name__}: {error}",
-        "this is a fault of the pipeline: please report it with the log",
-        _keep(error),
-    )
+    log = _keep(error)
+    what = "with the log" if log is not None else "with this message"
+    hint = f"this is a fault of the pipeline: please report it {what}"
+    _tell(f"unexpected {type(error).__name__}: {error}", hint, log)
     return ExitCode.INTERNAL
 
 
@@ -117,7 +116,7 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
     full = isinstance(error, OSError) and error.errno in _FULL
     if full or _speaks_of_space(error):
         written = getattr(error, "filename2", None)  # of a copy; the other one is only read
-        place = written or getattr(error, "filename", None) or Tree.here().root
+        place = written or getattr(error, "filename", None) or own_root()
         return SpaceError(
             f"no space left on the disk of {place}: {error}",
             hint="free some space, and give the same command again",
@@ -145,10 +144,16 @@ def _tell(
 
 
 def _keep(error: BaseException) -> Path | None:
-    """Write the traceback to a file: below build/ if possible, else to the temporary folder."""
+    """Write the traceback below build/ if possible, else to the temporary folder.
+
+    Outside of a tree nothing is kept: there is no folder of ours, and none that is expected.
+    """
+    root = own_root()
+    if not is_tree(root):
+        return None
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%S}.log"
     text = "".join(traceback.format_exception(error))
-    for folder in (Tree.here().state, Path(tempfile.gettempdir())):
+    for folder in (Tree(root).state, Path(tempfile.gettempdir())):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")

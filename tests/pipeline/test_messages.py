@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from pipeline.cli import cli
 from pipeline.core.errors import ArtifactError, ExitCode, GateError, ToolError
+from pipeline.core.home import MARKS
 from pipeline.core.messages import messages, of_command, page
 from pipeline.core.report_error import report_error
 
@@ -92,3 +95,41 @@ def test_a_build_that_is_not_published_is_a_result_with_a_report(
 def test_each_exit_code_has_a_meaning_and_a_cure(code: ExitCode) -> None:
     assert len(code.meaning) > 5
     assert len(code.cure) > 5
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (RuntimeError("odd"), ExitCode.INTERNAL, "report it with this message"),
+        (OSError(errno.ENOSPC, "No space left on device"), ExitCode.SPACE, "free some space"),
+    ],
+)
+def test_an_error_outside_of_a_tree_is_told_and_nothing_is_kept(
+    error: Exception,
+    code: ExitCode,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The search for a folder for its log ended in an error of its own, and a traceback."""
+    for module in ("paths", "report_error"):
+        monkeypatch.setattr(f"pipeline.core.{module}.own_root", lambda: tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert report_error(error) == code
+    said = capsys.readouterr().err
+    assert str(error) in said and words in said and "log" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unexpected_error_in_a_tree_keeps_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in MARKS:
+        (tmp_path / name).mkdir()
+    for module in ("paths", "report_error"):
+        monkeypatch.setattr(f"pipeline.core.{module}.own_root", lambda: tmp_path)
+    assert report_error(RuntimeError("odd")) == ExitCode.INTERNAL
+    (log,) = tmp_path.rglob("crash-*.log")
+    assert "RuntimeError: odd" in log.read_text("utf-8")
+    assert "report it with the log" in capsys.readouterr().err
