@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     help="Go to this version, older or newer, not to the one before.",
 )
 def rollback_command(profile: str, wish: str | None) -> None:
-    """Go back to an older published version, or forward to one.
+    """Make an older published version current, or any by --to.
 
-    Without --to it goes to the version before the current one; --to takes any, also a newer one.
-
-    It stays current until a build of something else passes, or `pipeline unpin`: a build of the
-    same does not bring back what was rolled back. It does not wait for a build that runs.
+    Without --to it is the version before the current one; --to takes a newer one, too. The version
+    that was current is set aside: a build of the same does not bring it back, until `pipeline
+    unpin` or a build of something else that becomes current. The command does not wait for a build
+    that runs.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
     """
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import require_accepted, set_aside
+    from pipeline.release.marks import require_accepted, set_aside, want_again
     from pipeline.release.version import (
         current,
         point_current,
@@ -61,6 +61,8 @@ def rollback_command(profile: str, wish: str | None) -> None:
         require_undamaged(target)
         if now is not None and now != target:
             set_aside(now, target)
+        else:  # perhaps it is set aside: by a rollback that was killed before it moved
+            want_again(target)
         point_current(target)
     click.echo(_gone_to(target, now, versions))
     if now is not None and now != target:
@@ -109,7 +111,7 @@ def unpin_command(profile: str) -> None:
         click.echo(f"no version of profile {profile!r} is set aside")
         for name in lines_with(tree.dists, lambda line: read_marks(line).aside):
             again = f"`.venv/bin/pipeline unpin -p {name}`"
-            say(f"of another one there was: {again}")
+            say(f"of profile {name!r} one is: {again}")
 
 
 def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
@@ -130,15 +132,20 @@ def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
 @click.command("reject")
 @line_option
 @click.argument("wish", metavar="VERSION", shell_complete=complete_version)
-@click.option("--reason", default="", metavar="TEXT", help="Why, in a sentence; it is kept.")
+@click.option(
+    "--reason",
+    default="",
+    metavar="TEXT",
+    help="Why, in a sentence that is kept; only --undo needs none.",
+)
 @click.option("--undo", is_flag=True, help="Take back that it was rejected.")
 def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     """Refuse a version for good, with a reason.
 
     It never becomes current again, nor does a build with the same bytes or of the same sources,
-    profile and lists, quick or not, and it is not installed. Where it is current, the newest
-    version that is not rejected takes its place; without one, no version is current. It does not
-    wait for a build that runs.
+    profile and lists, quick or not. Nothing installs it. Where it is current, the newest version
+    that is whole and not rejected takes its place; without one, no version is current. The command
+    does not wait for a build that runs.
 
     A build that was judged and not published can be refused, too, by the name that `pipeline
     history` has: a build with the same bytes is then never published.
@@ -151,7 +158,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.errors import UsageError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks, reject
+    from pipeline.release.marks import mark_of_version, read_marks, reject
     from pipeline.release.version import current, published
 
     tree = Tree.here()
@@ -169,11 +176,12 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
         target, marks = _own(tree, profile, wish), read_marks(dist)
         _require_no_rejection(marks.rejection(target), target, profile)
         others = [one for one in published(dist) if one != target and not marks.rejection(one)]
-        reject(target, reason)
-        after, now = read_marks(dist), current(dist)
+        after, now = marks.with_rejection(mark_of_version(target, reason)), current(dist)
         twins = [one for one in others if after.rejection(one)]
         left = [one for one in others if one not in twins]
+        # First of all it is current no more: if this is killed, the same command can go on.
         moved = _replace(dist, left) if now is not None and now in (target, *twins) else ""
+        reject(target, reason)
     click.echo(f"{target.name} is rejected: {reason}")
     if twins:
         click.echo(f"that holds as well for what is the same: {', '.join(t.name for t in twins)}")

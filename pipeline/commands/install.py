@@ -54,9 +54,9 @@ def install_command(
     """Install a published version below a prefix.
 
     That is libraries, header, pkg-config file and CMake package. VERSION is a name (a unique
-    beginning will do) or a folder; without it, the current version. What was installed stands in
-    PREFIX/share/hakmem/installed.json; an older version is replaced. A hardened version lies beside
-    production: libhakmem-hardened, share/hakmem-hardened/.
+    beginning will do) or a folder; without it, the current version. It replaces the version that
+    is installed there, older or newer; PREFIX/share/hakmem/installed.json says which files are its.
+    A hardened version lies beside production: libhakmem-hardened, share/hakmem-hardened/.
 
     \b
     Examples:
@@ -70,11 +70,11 @@ def install_command(
     from pipeline.release.version import require_undamaged, resolve
 
     found = resolve(Tree.here(), profile, version)
+    require_accepted(found)  # a build does not mend what is rejected
     require_undamaged(found)
     if destdir is None:
         _refuse_foreign(found)
     place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
-    require_accepted(found)
     replaced = place.replaced_by(found, read_marks(found.folder.parent))
     plan = plan_install(found, place, force=force)
     if replaced:

@@ -78,6 +78,11 @@ class Marks(_Record):
         """Return the mark of a published version that was rolled back, or None."""
         return next((one for one in self.aside if one.version == version.name), None)
 
+    def with_rejection(self, mark: Mark) -> Marks:
+        """Return the marks with one version refused for good."""
+        others = tuple(one for one in self.rejected if one.version != mark.version)
+        return self.model_copy(update={"rejected": (*others, mark)})
+
     def same_as(self, known: Mark) -> Mark | None:
         """Return the rejection that holds for another version, or a build of it; or None."""
         return next((one for one in self.rejected if _same(one, known)), None)
@@ -158,9 +163,7 @@ def reject(version: Version, reason: str) -> None:
 
 def refuse(dist: Path, mark: Mark) -> None:
     """Keep one rejection, in place of an older one of that version."""
-    marks = read_marks(dist)
-    others = tuple(one for one in marks.rejected if one.version != mark.version)
-    _write(dist, marks.model_copy(update={"rejected": (*others, mark)}))
+    _write(dist, read_marks(dist).with_rejection(mark))
 
 
 def rejected_and_gone(dist: Path, wish: str) -> Mark | None:

@@ -46,6 +46,15 @@ def version(tree: Tree, name: str) -> Version:
     return Version(tree.dist("p") / name)
 
 
+class Killed(BaseException):
+    """Ends a command as a kill does: nothing catches it."""
+
+
+def kill(*_: object) -> None:
+    """Stand for a step that is not reached."""
+    raise Killed
+
+
 def type_(*arguments: str) -> str:
     """Run a command in this process; whatever it raises passes through."""
     result = CliRunner().invoke(cli, [*arguments, "--profile", "p"], catch_exceptions=True)

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from rollback_support import BAD, OLD, make, tree_of_two, type_, version
+from rollback_support import BAD, OLD, Killed, kill, make, tree_of_two, type_, version
 
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.paths import Tree
@@ -111,6 +111,31 @@ def test_an_empty_name_means_no_version(tree: Tree, words: tuple[str, ...]) -> N
         type_(*words)
     assert current(tree.dist("p")) == version(tree, BAD)
     assert not read_marks(tree.dist("p")).rejected
+
+
+@pytest.mark.parametrize("killed", ["marks._write", "version.point_current"])
+def test_a_rejection_that_was_killed_can_be_given_again(
+    tree: Tree, killed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was noted and still current, and the same command said that it is rejected already."""
+    with monkeypatch.context() as patch:
+        patch.setattr(f"pipeline.release.{killed}", kill)
+        with pytest.raises(Killed):
+            type_("reject", BAD, "--reason", "redis grows")
+    now = current(tree.dist("p"))
+    assert now is not None and read_marks(tree.dist("p")).rejection(now) is None
+    type_("reject", BAD, "--reason", "redis grows")
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert read_marks(tree.dist("p")).rejection(version(tree, BAD))
+
+
+def test_a_damaged_version_that_is_rejected_is_not_mended_for_an_installation(
+    tree: Tree, tmp_path: Path
+) -> None:
+    type_("reject", BAD, "--reason", "redis grows")
+    version(tree, BAD).library.write_bytes(b"changed")
+    with pytest.raises(VersionError, match="was rejected"):
+        type_("install", BAD, "--prefix", str(tmp_path / "x"))
 
 
 def test_what_takes_the_place_of_a_rejected_version_is_set_aside_no_more(tree: Tree) -> None:

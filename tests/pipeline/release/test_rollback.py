@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rollback_support import BAD, OLD, tree_of_two, type_, version
+from rollback_support import BAD, OLD, Killed, kill, tree_of_two, type_, version
 
 from pipeline.cli import cli
 from pipeline.core import lock
@@ -66,6 +66,18 @@ def test_the_way_back_does_not_wait_for_a_running_build(
         monkeypatch.setattr(lock, "tree_lock", lambda at, **_: real(at, wait=False, say=print))
         type_(*words)
     assert current(tree.dist("p")) == version(tree, BAD if words == ("unpin",) else OLD)
+
+
+def test_a_rollback_that_was_killed_can_be_taken_back(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("pipeline.release.version.point_current", kill)
+        with pytest.raises(Killed):
+            type_("rollback")
+    assert current(tree.dist("p")) == version(tree, BAD)
+    type_("rollback", "--to", BAD)
+    assert read_marks(tree.dist("p")).aside == ()
 
 
 def test_to_a_newer_version_it_goes_forward(tree: Tree) -> None:
