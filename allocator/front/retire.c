@@ -32,7 +32,7 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
         hak_slab_refuse(hak_run_of(block), block);
     if (hak_sample_may_be(cls))
         hak_sites_end(block);
-    hak_chains_add(&chain, owner, block);
+    hak_chains_add_run(&chain, owner, &block, 1);
     hak_chains_send(&chain);
 }
 

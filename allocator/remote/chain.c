@@ -71,9 +71,18 @@ static void begin_chain(struct hak_chain *chain, uintptr_t owner, hak_link *carr
     chain->full = (size_t)-1;
 }
 
-void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
+/* A slab of one page begins where its page does; others have an entry that says it. */
+static void must_be_start(unsigned cls, const void *block) {
+    const hak_class *of = &hak_classes[cls];
+    size_t place = (uintptr_t)block % HAK_PAGE_SIZE;
+    if (HAK_UNLIKELY(of->pages != 1) || !hak_divide(place, of->reciprocal).is_exact)
+        hak_chain_look_closer(of, block);
+}
+
+/* Makes the block a carrier. */
+static HAK_DOOR void carry(struct hak_chain *chain, uintptr_t owner, void *block) {
     hak_link *carrier = block;
-    hak_chain_must_be_start(hak_class_of_owner(owner), block);
+    must_be_start(hak_class_of_owner(owner), block);
     if (chain->owner != owner)
         begin_chain(chain, owner, carrier);
     chain->full++;
@@ -101,7 +110,10 @@ static inline size_t write_run(hak_link *words, uintptr_t key, uintptr_t owner, 
 
 size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count) {
     struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
-    hak_chains_add(chains, owner, *blocks);
+    if (HAK_LIKELY(chain->owner == owner && chain->next != chain->end))
+        hak_link_write(chain->next++, *blocks, chain->key);
+    else
+        carry(chain, owner, *blocks);
     size_t room = (size_t)(chain->end - chain->next), most = count - 1 < room ? count - 1 : room;
     size_t n = write_run(chain->next, chain->key, owner, blocks + 1, most);
     chain->next += n;

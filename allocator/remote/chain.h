@@ -37,19 +37,8 @@ HAK_INLINE void hak_chains_begin(hak_chains *chains) {
         chains->open[i].owner = 0;
 }
 
-/* Makes the block a carrier. If another chain is in its place, sends that first. */
-HAK_DOOR void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block);
-
-/* Adds a block to its owner's chain. `owner`: the owner word of its page. */
-HAK_INLINE void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block) {
-    struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
-    if (HAK_LIKELY(chain->owner == owner && chain->next != chain->end))
-        hak_link_write(chain->next++, block, chain->key);
-    else
-        hak_chains_carry(chain, owner, block);
-}
-/* The same for the first of `count` blocks and those behind it that have the same owner, as far as
- * its carrier has room. Returns how many. */
+/* Adds the first of `count` blocks to its owner's chain, and those behind it that have the same
+ * owner, as far as the carrier has room. `owner`: the owner word of its page. Returns how many. */
 size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count);
 
 void hak_chains_send(hak_chains *chains);
@@ -59,7 +48,7 @@ size_t hak_chain_blocks_away(unsigned cls);
 
 void hak_chain_came_home(unsigned cls, size_t blocks);
 
-/* ---- what both sides ask of a carrier and of its words ---- */
+/* ---- what both sides ask of a carrier ---- */
 
 HAK_INLINE unsigned hak_words_in(unsigned cls) {
     return (unsigned)(hak_classes[cls].size / sizeof(hak_link));
@@ -67,11 +56,3 @@ HAK_INLINE unsigned hak_words_in(unsigned cls) {
 
 /* Ends the program if no block begins there: malloc would hand out the middle of one. */
 HAK_COLD void hak_chain_look_closer(const hak_class *of, const void *block);
-
-/* The same. A slab of one page begins where its page does; others have an entry that says it. */
-HAK_INLINE void hak_chain_must_be_start(unsigned cls, const void *block) {
-    const hak_class *of = &hak_classes[cls];
-    size_t place = (uintptr_t)block % HAK_PAGE_SIZE;
-    if (HAK_UNLIKELY(of->pages != 1) || !hak_divide(place, of->reciprocal).is_exact)
-        hak_chain_look_closer(of, block);
-}

@@ -74,10 +74,11 @@ static size_t put_by_page(hak_heap *heap, unsigned cls, void *const *blocks, siz
 }
 
 size_t hak_slab_put_scattered(hak_heap *heap, unsigned cls, void *const *blocks, size_t count) {
+    hak_slab *slab;
     size_t n = 0;
     if (hak_classes[cls].pages == 1)
         return put_by_page(heap, cls, blocks, count);
-    while (n < count && hak_slab_give_home(heap, cls, blocks[n]))
-        n++;
+    for (; n < count && (slab = hak_slab_at_home(heap, cls, blocks[n])) != NULL; n++)
+        hak_slab_put(heap, slab, blocks[n]);
     return n;
 }

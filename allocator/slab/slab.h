@@ -47,13 +47,9 @@ HAK_INLINE void hak_slab_put_at(hak_heap *heap, hak_slab *slab, uint64_t *bitmap
         hak_slab_sink(heap, slab);
 }
 
-/* The same for a block of class `of`. */
-HAK_INLINE void hak_slab_put_as(hak_heap *heap, hak_slab *slab, void *block, const hak_class *of) {
-    hak_slab_put_at(heap, slab, slab->bitmap, (uintptr_t)block - slab->start, of->reciprocal);
-}
-
 HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
-    hak_slab_put_as(heap, slab, block, &hak_classes[slab->cls]);
+    hak_slab_put_at(heap, slab, slab->bitmap, (uintptr_t)block - slab->start,
+                    hak_classes[slab->cls].reciprocal);
 }
 
 /* The slab of a block of class cls when it is one of this heap and lies in the first range, as
@@ -65,15 +61,6 @@ HAK_INLINE hak_slab *hak_slab_at_home(const hak_heap *heap, unsigned cls, const 
         atomic_load_explicit(&r->owners[page], memory_order_relaxed) != hak_owner_word(heap, cls))
         return NULL;
     return hak_run_at(r, page);
-}
-
-/* Takes a block back when its slab is at home. False: it is not, and nothing happened. */
-HAK_INLINE bool hak_slab_give_home(hak_heap *heap, unsigned cls, void *block) {
-    hak_slab *slab = hak_slab_at_home(heap, cls, block);
-    if (HAK_UNLIKELY(slab == NULL))
-        return false;
-    hak_slab_put_as(heap, slab, block, &hak_classes[cls]);
-    return true;
 }
 
 /* Takes back the first of `count` blocks, which lies on a page of the slab, and those behind it up

@@ -25,7 +25,7 @@ static void frees(void) {
     hak_chains chains = {0};
     for (unsigned i = 0; i < BLOCKS - 1; i++) {
         scene_use(blocks[i]);
-        hak_chains_add(&chains, hak_owner_of(blocks[i]), blocks[i]);
+        hak_chains_add_run(&chains, hak_owner_of(blocks[i]), &blocks[i], 1);
     }
     hak_chains_send(&chains);
 }

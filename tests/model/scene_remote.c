@@ -16,7 +16,7 @@ static void send(size_t first, size_t count) {
     hak_chains chains = {0};
     for (size_t i = first; i < first + count; i++) {
         scene_use(blocks[i]);
-        hak_chains_add(&chains, hak_owner_of(blocks[i]), blocks[i]);
+        hak_chains_add_run(&chains, hak_owner_of(blocks[i]), &blocks[i], 1);
     }
     hak_chains_send(&chains);
 }
