@@ -26,7 +26,6 @@ void hak_message(const char *format, ...) {
 }
 
 void hak_fatal(const char *what, const char *function, const void *address, const char *why) {
-    hak_message("hakmem: %s: %s(%p)%s%s", what, function, address, why != NULL ? ": " : "",
-                why != NULL ? why : "");
+    hak_message("hakmem: %s: %s(%p): %s", what, function, address, why);
     abort();
 }

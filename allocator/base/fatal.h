@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Writes "hakmem: <what>: <function>(<address>)[: <why>]\n" to stderr and aborts. Allocates
- * nothing, takes no lock, may be called from anywhere. `why` may be NULL. */
+/* Writes "hakmem: <what>: <function>(<address>): <why>\n" to stderr and aborts. Allocates nothing,
+ * takes no lock, may be called from anywhere. */
 _Noreturn HAK_COLD void hak_fatal(const char *what, const char *function, const void *address,
                                   const char *why);
 

@@ -44,7 +44,6 @@ HAK_INLINE bool hak_is_at_grain(const void *p) {
 enum hak_run_kind {
     HAK_RUN_FREE,
     HAK_RUN_SLAB,
-    HAK_RUN_SLAB_TAIL,
     HAK_RUN_LARGE,
     HAK_RUN_CACHED, /* free, in the cache of a heap: pages/run_cache.h; ... */
     HAK_RUN_AHEAD,  /* ... and nobody has used it since it came there */

@@ -21,10 +21,9 @@ static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *functio
     const hak_range *r = hak_range_of(p);
     if (r == NULL)
         refuse_outside(p, function);
-    const hak_slab *run = &r->slabs[hak_page_index(r, p)];
-    if (run->kind == HAK_RUN_SLAB || run->kind == HAK_RUN_SLAB_TAIL)
+    const hak_slab *run = hak_run_covering(r, hak_page_index(r, p));
+    if (run != NULL && run->kind == HAK_RUN_SLAB)
         hak_fatal("heap corruption", function, p, "class map and slab table disagree");
-    run = hak_run_covering(r, hak_page_index(r, p));
     if (run != NULL && hak_kind_is_large(run->kind))
         hak_fatal("invalid pointer", function, p, inside);
     hak_fatal("double free", function, p, freed);

@@ -21,7 +21,7 @@ static uintptr_t marks_in(const hak_range *r, unsigned cls) {
 /* The first range has to be there. */
 static bool begin(void) {
     hak_lock_take(&hak_segment_lock);
-    bool begun = hak_range_count() != 0 || hak_range_add(1) != NULL;
+    bool begun = hak_range_count() != 0 || hak_range_add() != NULL;
     hak_lock_give(&hak_segment_lock);
     return begun;
 }

@@ -136,8 +136,8 @@ static hak_range *add_range(size_t least, size_t wanted) {
     return r;
 }
 
-hak_range *hak_range_add(size_t least) {
-    return add_range(least, FURTHER);
+hak_range *hak_range_add(void) {
+    return add_range(1, FURTHER);
 }
 
 /* ---- growing ---- */

@@ -126,9 +126,8 @@ HAK_INLINE hak_slab *hak_run_of(const void *p) {
 /* The run that covers page `page` of r, its first or not, for messages; NULL: none does. */
 const hak_slab *hak_run_covering(const hak_range *r, size_t page);
 
-/* Adds one more range, of at least so many segments. NULL: the system refused, or there are
- * too many. Under the segment lock. */
-hak_range *hak_range_add(size_t least);
+/* Adds one more range. NULL: the system refused, or there are too many. Under the segment lock. */
+hak_range *hak_range_add(void);
 
 /* Whether it has address space for so many free pages at its end. Under the segment lock. */
 bool hak_range_can_grow(hak_range *r, size_t pages);

@@ -20,7 +20,7 @@ static hak_range *settle(unsigned home) {
     static bool refused; /* once; further homes would be, too */
     bool is_first = home <= HAK_FIRST_HOME || hak_range_count() == 0;
     if (!is_first && home_ranges[home] == 0 && !refused) {
-        refused = hak_range_add(1) == NULL;
+        refused = hak_range_add() == NULL;
         home_ranges[home] = refused ? 0 : hak_range_count() - 1;
     }
     return home_ranges[home] != 0 ? &hak_ranges[home_ranges[home]] : NULL;

@@ -56,10 +56,8 @@ static void lay_out(hak_slab *slab, unsigned cls) {
     slab->cls = (uint8_t)cls;
     slab->used = slab->carved = 0;
     slab->summary = 0;
-    for (uint32_t i = 1; i < slab->pages; i++) {
-        slab[i].kind = HAK_RUN_SLAB_TAIL;
+    for (uint32_t i = 1; i < slab->pages; i++)
         slab[i].tail = (uint16_t)i;
-    }
     name_class(slab, cls);
 }
 
@@ -97,10 +95,8 @@ static void end_slab(hak_slab *slab) {
     slab->cls = HAK_CLASS_NONE;
     slab->touched = slab->pages;
     slab->before = 0;
-    for (uint32_t i = 1; i < slab->pages; i++) {
-        slab[i].kind = HAK_RUN_FREE;
+    for (uint32_t i = 1; i < slab->pages; i++)
         slab[i].tail = 0;
-    }
 }
 
 /* A slab whose guard page the system does not open stays, empty. */
