@@ -266,3 +266,10 @@ size_t hak_apart_count(size_t *bytes) {
     }
     return count;
 }
+
+void hak_apart_after_fork_in_child(void) {
+    size_t bytes;
+    hak_apart_count(&bytes);
+    if (hak_locks_held == 0)
+        hak_quota_set_apart(bytes);
+}

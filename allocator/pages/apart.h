@@ -36,3 +36,6 @@ void hak_apart_each(void (*visit)(const void *block, size_t size));
 
 /* How many there are, and their bytes. Any thread; others may go on. */
 size_t hak_apart_count(size_t *bytes);
+
+/* In a forked child: counts them anew. Another thread may have been about to map one. */
+void hak_apart_after_fork_in_child(void);

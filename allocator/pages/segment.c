@@ -197,7 +197,7 @@ static void mend(hak_range *r, hak_segment *s) {
     add(&dirty_pages, count_pages(hak_segment_dirty(s)));
 }
 
-void hak_pages_mend(void) {
+static void mend_all(void) {
     list_first = list_last = NULL;
     list_length = used_pages = dirty_pages = 0;
     HAK_EACH_RANGE(r) {
@@ -206,4 +206,11 @@ void hak_pages_mend(void) {
         hak_rooms_mend(r);
     }
     held_pages = hak_pages_used();
+}
+
+void hak_pages_after_fork_in_child(void) {
+    bool was_held = hak_lock_inherit(&hak_segment_lock);
+    bool some_leave = hak_pages_used() != hak_pages_held();
+    if (hak_locks_held == 0 && (was_held || some_leave))
+        mend_all();
 }

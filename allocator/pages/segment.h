@@ -56,6 +56,7 @@ hak_segment *hak_dirty_pop(void);
 /* Segments on the list. Any thread; a hint without the lock. */
 size_t hak_dirty_count(void);
 
-/* In a forked child: works out anew all that the lock guards, from the words that say which pages
- * are used, have memory or are leaving. */
-void hak_pages_mend(void);
+/* In a forked child, where other threads of its parent were busy with pages: trusts the words that
+ * say which pages are used, have memory or are leaving, and works out anew all else that the lock
+ * guards (os/lock.h). What another thread was just taking or giving stays used for ever. */
+void hak_pages_after_fork_in_child(void);

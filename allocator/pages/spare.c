@@ -176,7 +176,7 @@ size_t hak_spare_pages(void) {
     return pages;
 }
 
-void hak_spare_mend(void) {
-    for (spare *s = spares; s < end; s++)
+void hak_spare_after_fork_in_child(void) {
+    for (spare *s = spares; hak_locks_held == 0 && s < end; s++)
         s->zeroed = s->leaving = false;
 }

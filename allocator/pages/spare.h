@@ -27,4 +27,4 @@ bool hak_spare_release(void);
 size_t hak_spare_pages(void);
 
 /* In a forked child nobody knows which of the runs read as zero, and nobody clears one. */
-void hak_spare_mend(void);
+void hak_spare_after_fork_in_child(void);

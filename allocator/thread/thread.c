@@ -9,7 +9,9 @@
 #include "os/lock.h"
 #include "os/os.h"
 #include "pages/epoch.h"
-#include "pages/mend.h"
+#include "pages/apart.h"
+#include "pages/segment.h"
+#include "pages/spare.h"
 #include "policy/policy.h"
 #include "reclaim/abandon.h"
 #include "reclaim/background.h"
@@ -64,6 +66,8 @@ static void after_fork_in_child(void) {
     if (hak_lock_inherit(&borrow_lock))
         borrowed = NULL;
     hak_pages_after_fork_in_child();
+    hak_spare_after_fork_in_child();
+    hak_apart_after_fork_in_child();
     hak_transfer_after_fork_in_child();
     if (!hak_owner_survives_fork(hak_this_thread.owned))
         hak_this_thread = (hak_thread){.heap = WITHOUT_HEAP, .ended = hak_this_thread.ended};

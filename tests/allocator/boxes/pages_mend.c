@@ -1,7 +1,7 @@
 /* A thread is stopped at every instruction while it holds a lock, or has pages in hand that are
  * nobody's, and another thread forks there: what the child inherited must be whole, and it must be
  * able to use and free it, to allocate all kinds of blocks and to give all of it back. */
-#include "pages/mend.h"
+#include "pages/segment.h"
 
 #include "bin/transfer.h"
 #include "bin/give.h"
@@ -15,7 +15,6 @@
 #include "front/core.h"
 #include "os/lock.h"
 #include "pages/range.h"
-#include "pages/segment.h"
 #include "pages/spare.h"
 
 #include <malloc.h>
