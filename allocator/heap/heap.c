@@ -67,23 +67,6 @@ static hak_seat *take_seat(bool *bare) {
     return seat;
 }
 
-static _Atomic uint64_t obtained_ms, first_ms;
-
-uint64_t hak_heap_obtained_ms(void) {
-    return atomic_load_explicit(&obtained_ms, memory_order_relaxed);
-}
-
-uint64_t hak_heap_first_ms(void) {
-    return atomic_load_explicit(&first_ms, memory_order_relaxed);
-}
-
-static void note_time(void) {
-    uint64_t now = hak_os_now_ms();
-    atomic_store_explicit(&obtained_ms, now, memory_order_relaxed);
-    if (hak_heap_first_ms() == 0)
-        atomic_store_explicit(&first_ms, now, memory_order_relaxed);
-}
-
 /* Where something else lies in a heap's place, its seat stays VISITED for ever. */
 static hak_seat *take_seat_with_heap(void) {
     bool bare;
@@ -99,7 +82,6 @@ static hak_seat *take_seat_with_heap(void) {
 }
 
 hak_heap *hak_heap_obtain(void) {
-    note_time();
     hak_seat *seat = take_seat_with_heap();
     if (seat == NULL)
         return NULL;

@@ -7,10 +7,6 @@
  * (heap/owner.h). NULL: out of memory. */
 hak_heap *hak_heap_obtain(void);
 
-/* When a thread last did so, and when the first one did: by the coarse clock. Any thread. */
-uint64_t hak_heap_obtained_ms(void);
-uint64_t hak_heap_first_ms(void);
-
 /* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. Where none is
  * expected to for a while (`for_long`), one that has nothing gives its memory back. */
 void hak_heap_leave(hak_heap *heap, bool for_long);

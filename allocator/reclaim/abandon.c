@@ -28,10 +28,19 @@ static void flush_most(hak_heap *heap) {
             hak_bin_flush(heap, cls);
 }
 
+/* When a thread last began, and when one last ended; at first, when the process began. */
+static _Atomic uint64_t began_ms, ended_ms;
+
+void hak_abandon_note_begin(void) {
+    uint64_t now = hak_os_now_ms(), never = 0;
+    atomic_store(&began_ms, now);
+    atomic_compare_exchange_strong(&ended_ms, &never, now);
+}
+
 /* Threads end, and none has begun for a while: the next ones will not come soon. Until the epoch
  * each of many heaps would keep an empty slab of each size that its thread used. */
 static bool is_quiet(uint64_t now, uint64_t delay) {
-    return now > hak_heap_obtained_ms() + delay;
+    return now > atomic_load(&began_ms) + delay;
 }
 
 /* Threads end although some began lately. Then heaps go back if the teardown is rare: no thread
@@ -40,11 +49,9 @@ static bool is_quiet(uint64_t now, uint64_t delay) {
  * and the first one decides. Each end reads the time of the last one before it notes its own, so
  * several at once find the same. */
 static bool note_end(uint64_t now, uint64_t delay) {
-    static _Atomic uint64_t ended_ms, teardown; /* when a thread last began, times 2; bit 0: rare */
+    static _Atomic uint64_t teardown; /* when a thread last began, times 2; bit 0: it is rare */
     uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);
-    uint64_t began = hak_heap_obtained_ms();
-    if (last == 0)
-        last = hak_heap_first_ms();
+    uint64_t began = atomic_load(&began_ms);
     if (noted / 2 != began)
         atomic_compare_exchange_strong(&teardown, &noted, began * 2 + (now > last + delay));
     atomic_store(&ended_ms, now);

@@ -3,6 +3,9 @@
 
 #include "base/types.h"
 
+/* A thread begins, and wants a heap. Any thread. */
+void hak_abandon_note_begin(void);
+
 /* Gives the heap away: the next thread that needs one obtains it. By the owner, on a slow path. */
 void hak_abandon(hak_heap *heap);
 

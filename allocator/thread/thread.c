@@ -100,6 +100,7 @@ void hak_thread_start_process(void) {
 }
 
 static hak_heap *obtain(void) {
+    hak_abandon_note_begin();
     if (hak_seat_idle_count() == 0)
         hak_abandoned_find(); /* before a heap is made */
     return hak_heap_obtain();
