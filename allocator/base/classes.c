@@ -1,37 +1,21 @@
 #include "base/classes.h"
 
-/* Where each magazine begins: an enumerator's value is one more than its predecessor's, which is
- * the last slot of the magazine before it. */
+/* A cold class has fewer blocks in a slab than fit where pages are so large that they would be more
+ * than a bitmap has bits. */
+#define HAK_FITTING(size, pages) ((pages) * HAK_PAGE_SIZE / (size))
+#define HAK_ENTRY(size_, pages_, depth_, deepest_, first_slot_)                                    \
+    {.size = (size_),                                                                              \
+     .pages = (pages_),                                                                            \
+     .depth = (depth_),                                                                            \
+     .deepest = (deepest_),                                                                        \
+     .capacity =                                                                                   \
+         (uint16_t)(HAK_FITTING(size_, pages_) < HAK_SLAB_MAX_BLOCKS ? HAK_FITTING(size_, pages_)  \
+                                                                     : HAK_SLAB_MAX_BLOCKS),       \
+     .first_slot = (first_slot_),                                                                  \
+     .reciprocal = UINT64_MAX / (size_) + 1},
 #define HAK_CLASS(size, pages, depth)                                                              \
-    HAK_ROW(FIRST_SLOT_),                                                                          \
-        HAK_ROW(LAST_SLOT_) =                                                                      \
-            HAK_ROW(FIRST_SLOT_) + HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS - 1,
-enum {
-    FIRST_SLOT_NONE,
-#include HAK_CLASS_TABLE
-};
-#undef HAK_CLASS
-
-#define HAK_CLASS(size_, pages_, depth_)                                                           \
-    {.size = (size_),                                                                              \
-     .pages = (pages_),                                                                            \
-     .depth = (depth_),                                                                            \
-     .deepest = HAK_DEEPEST(size_, depth_),                                                        \
-     .capacity = (uint16_t)((pages_) * HAK_PAGE_SIZE / (size_)),                                   \
-     .first_slot = HAK_ROW(FIRST_SLOT_),                                                           \
-     .reciprocal = UINT64_MAX / (size_) + 1},
-
-/* With larger pages the smallest classes would have more blocks than a bitmap has bits. */
-#define HAK_COLD_CAPACITY(size, pages)                                                             \
-    ((pages) * HAK_PAGE_SIZE / (size) < HAK_SLAB_MAX_BLOCKS ? (pages) * HAK_PAGE_SIZE / (size)     \
-                                                            : HAK_SLAB_MAX_BLOCKS)
-#define HAK_COLD_CLASS(size_, pages_, depth_)                                                      \
-    {.size = (size_),                                                                              \
-     .pages = (pages_),                                                                            \
-     .depth = (depth_),                                                                            \
-     .deepest = (depth_),                                                                          \
-     .capacity = (uint16_t)HAK_COLD_CAPACITY(size_, pages_),                                       \
-     .reciprocal = UINT64_MAX / (size_) + 1},
+    HAK_ENTRY(size, pages, depth, HAK_DEEPEST(size, depth), HAK_ROW(HAK_FIRST_SLOT_))
+#define HAK_COLD_CLASS(size, pages, depth) HAK_ENTRY(size, pages, depth, depth, 0)
 const hak_class hak_classes[HAK_CLASSES] = {
     {.size = 0},
 #include HAK_CLASS_TABLE

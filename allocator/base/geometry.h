@@ -116,12 +116,17 @@ enum {
 };
 #undef HAK_COLD_CLASS
 #undef HAK_CLASS
-/* Slots of all deep magazines of a thread: the deepest of each, and those below that stay empty.
- * Those of cold classes stay at their usual depth. */
-#define HAK_CLASS(size, pages, depth) +HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS
+/* Where the deep magazine of each class begins, and the slots of all: the deepest of each, and
+ * those below that stay empty. An enumerator is one more than the one before it, which is the last
+ * slot of its magazine. Those of cold classes stay at their usual depth. */
+#define HAK_CLASS(size, pages, depth)                                                              \
+    HAK_ROW(HAK_FIRST_SLOT_),                                                                      \
+        HAK_ROW(HAK_LAST_SLOT_) =                                                                  \
+            HAK_ROW(HAK_FIRST_SLOT_) + HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS - 1,
 enum {
-    HAK_MAGAZINE_SLOTS = 1
+    HAK_FIRST_SLOT_NONE,
 #include HAK_CLASS_TABLE
+    HAK_MAGAZINE_SLOTS
 };
 #undef HAK_CLASS
 

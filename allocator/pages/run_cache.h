@@ -57,7 +57,7 @@ HAK_INLINE void hak_run_cache_add(hak_heap *heap, hak_slab *run, uint32_t pages)
 /* False: there is no room for it. By the owner. */
 HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
     uint32_t pages = run->pages;
-    if (HAK_GUARD || pages > heap->cache.room)
+    if (pages > heap->cache.room)
         return false;
     run->kind = HAK_RUN_CACHED;
     hak_run_cache_add(heap, run, pages);
