@@ -22,17 +22,8 @@ typedef struct hak_link {
 /* How a thread uses a class: the picture and the table are in magazine/mode.h and mode.c. */
 enum hak_mode { HAK_CALM, HAK_SPILLED, HAK_SERVED, HAK_SHEDDING, HAK_MODES };
 
-/* What a thread has of a class, behind its magazine:
- *
- *   malloc <- magazine <- refill <- | remote frees | transfer cache | partial slabs | new slab |
- *   free   -> magazine -> retire -> | the thread's slabs | chains to others | transfer cache |
- *
- *   depth     small        follows what is in use     usual              up to the deepest
- *             +----------> +------------------------> +----------------> +  (spilled, then wanted)
- *             new thread   blocks of its own          a slab is filled   |
- *                                                     +<-----------------+  each purge epoch
- *   mode      calm, spilled, served or shedding: see magazine/mode.h
- *   armed     the next operation comes to the slow path, to look at the clock (magazine/arm.h) */
+/* What a thread has of a class, behind its magazine. How depth and mode change:
+ * docs/block-paths.md. */
 typedef struct hak_bin {
     void **bottom;            /* the NULL below the magazine's first slot */
     void **held_top;          /* the real top of an armed magazine */

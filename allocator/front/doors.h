@@ -1,18 +1,5 @@
-/* The two doors behind malloc and free: docs/block-paths.md has each step with its file.
- *
- *   malloc -> magazine empty -> hak_refill:  a block of a coarser class, while few are wanted
- *                                            remote chains of this heap
- *                                            blocks in the transfer cache
- *                                            free blocks of the heap's partial slabs
- *                                            a slab of an ended thread
- *                                            a new slab: a run in the cache, pages of a segment,
- *                                            else of the system
- *
- *   free -> magazine full -> hak_retire:  it grows, or older blocks of it go back: to the slabs of
- *                                         this heap, in chains to the threads that own them, or to
- *                                         the transfer cache
- *                                         pages of an empty slab go to the run cache, or to their
- *                                         segment, and later to the system
+/* The two doors behind malloc and free. docs/block-paths.md says where blocks come from and go to,
+ * step by step, each with its file.
  *
  * Odd cases come through the same doors, because their magazine is empty and full: the first call
  * of a thread, sizes without a class, NULL, large blocks, foreign pointers, an armed or ended

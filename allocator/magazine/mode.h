@@ -1,15 +1,11 @@
-/* How a thread uses a class just now: what its bin has seen since the magazine ran empty last.
- *
- *              full: blocks go          a malloc         full again
- *              back to slabs            comes by
- *     CALM --------------------> SPILLED ------> SERVED ------------> SHEDDING
- *      ^                           |               |                     |
- *      |  ran empty: the blocks that went back are wanted again,         |
- *      |<- so the magazine becomes deeper -+-------'                     |
- *      |                                                                 |
- *      '<- as much is allocated as is freed, or it ran empty ------------'
- *
- * Blocks that go back to other threads say nothing of this thread's use: CALM again.
+/* How a thread uses a class just now: what its bin has seen since the magazine ran empty last. The
+ * transitions are a table (mode.c); docs/block-paths.md has them as a picture.
+ *   CALM       nothing of what follows
+ *   SPILLED    the magazine was full, and blocks went back to slabs
+ *   SERVED     then a malloc came by
+ *   SHEDDING   then it was full again
+ * A magazine that runs empty after it spilled becomes deeper, since the blocks that went back are
+ * wanted again. Blocks that go back to other threads say nothing of this thread's use: CALM again.
  *
  * SHEDDING is for classes that become smaller while they are in use. A magazine hands out what was
  * freed last, wherever that lies. Where a program frees two blocks of a class for each that it
