@@ -120,8 +120,7 @@ static hak_slab *take(unsigned home, size_t pages, size_t align, size_t *count, 
     return head;
 }
 
-static hak_slab *take_or_release(unsigned home, size_t pages, size_t align, size_t *count,
-                                 bool *zeroed) {
+hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t align, size_t *count, bool *zeroed) {
     hak_slab *head;
     do {
         hak_dirty_make_room_for(pages);
@@ -132,11 +131,7 @@ static hak_slab *take_or_release(unsigned home, size_t pages, size_t align, size
 
 hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) {
     size_t one = 1;
-    return take_or_release(home, pages, align, &one, zeroed);
-}
-
-hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t *count, bool *zeroed) {
-    return take_or_release(home, pages, 1, count, zeroed);
+    return hak_run_take_row(home, pages, align, &one, zeroed);
 }
 
 void hak_run_give_locked(hak_slab *head, bool zeroed, bool aged) {

@@ -24,7 +24,7 @@ hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
 
 /* The same for up to *count runs of `pages` pages side by side: as many as lie free there. Their
  * heads are `pages` apart; those behind the first are marked AHEAD. */
-hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t *count, bool *zeroed);
+hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t align, size_t *count, bool *zeroed);
 
 /* Gives a run back. Its pages are dirty from now on, or clean when `zeroed`; or they lay free since
  * before the purge epoch began, and go when that ends (`aged`). Any thread. */

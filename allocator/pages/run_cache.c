@@ -74,7 +74,7 @@ static size_t note_miss(hak_heap *heap, size_t pages) {
 
 hak_slab *hak_run_cache_fill(hak_heap *heap, unsigned home, size_t pages, bool *zeroed) {
     size_t count = note_miss(heap, pages);
-    hak_slab *first = hak_run_take_row(home, pages, &count, zeroed);
+    hak_slab *first = hak_run_take_row(home, pages, 1, &count, zeroed);
     if (first != NULL)
         while (--count > 0)
             hak_run_cache_add(heap, first + count * pages, (uint32_t)pages);

@@ -55,12 +55,10 @@ HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
 /* The slab of a block of class cls when it is one of this heap and lies in the first range, as
  * nearly all do; else NULL. */
 HAK_INLINE hak_slab *hak_slab_at_home(const hak_heap *heap, unsigned cls, const void *block) {
-    const hak_range *r = &hak_ranges[0];
-    size_t page = hak_page_index(r, block);
-    if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)) ||
-        atomic_load_explicit(&r->owners[page], memory_order_relaxed) != hak_owner_word(heap, cls))
+    const hak_owners owners = hak_owners_now();
+    if (HAK_UNLIKELY(!hak_owners_say(&owners, block, hak_owner_word(heap, cls))))
         return NULL;
-    return hak_run_at(r, page);
+    return hak_run_at(&hak_ranges[0], hak_page_index(&hak_ranges[0], block));
 }
 
 /* Takes back the first of `count` blocks, which lies on a page of the slab, and those behind it up
