@@ -15,16 +15,20 @@ from pipeline.core.errors import UsageError
 def read(file: Path) -> Comparison:
     """Return the comparison of a file. Raises UsageError where it is none."""
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        return Comparison(
-            kept["ours"],
-            tuple(kept["allocators"]),
-            tuple(_row(row) for row in kept["rows"]),
-            kept["environment"],
-            kept["ratios_by"],
-        )
+        return comparison(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{file} is no saved comparison: {error}") from error
+
+
+def comparison(kept: Mapping[str, Any]) -> Comparison:
+    """Return the comparison that `report.as_json` made these plain values of."""
+    return Comparison(
+        kept["ours"],
+        tuple(kept["allocators"]),
+        tuple(_row(row) for row in kept["rows"]),
+        kept["environment"],
+        kept["ratios_by"],
+    )
 
 
 def _row(row: Mapping[str, Any]) -> RunResult:

@@ -11,8 +11,11 @@ from click.testing import CliRunner
 
 from bench.harness import result, saved
 from bench.harness.arguments import Missing
+from bench.harness.report import as_json
+from bench.harness.results import Comparison, RunResult
+from bench.harness.runner import Sample
 from bench.harness.tables import page, recipe
-from bench.harness.tables.figures import FIGURES
+from bench.harness.tables.figures import FIGURES, of_comparison, of_memory
 
 NAMES = recipe.names()
 LINE = "echo seconds=1 cpu_seconds=$1 ops=1000000000 peak_rss_kib=1024 allocator=libc.so.6"
@@ -124,3 +127,39 @@ def test_wrong_use_is_refused(arguments: list[str], said: str, results: Path) ->
 def test_what_is_not_built_is_named_with_the_way_to_build_it(tmp_path: Path) -> None:
     with pytest.raises(Missing, match=r"(?s)GUARD is not built.*cmake --build --preset guard"):
         recipe.filled(("--peer", "guard=GUARD,HAKMEM_GUARD_QUARANTINE=0"), tmp_path)
+
+
+def test_a_library_that_is_not_preloaded_fails_the_run(results: Path) -> None:
+    recipe_file = results / "table.toml"
+    text = recipe_file.read_text(encoding="utf-8")
+    text = text.replace('command = ["', 'command = ["env", "LD_PRELOAD=libgone.so", "')
+    recipe_file.write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(result.main, ["table"])
+    assert done.exit_code == 1
+    assert "malloc came from libc.so.6: libgone.so was not preloaded" in done.output
+
+
+def found_by_compare(kib: float) -> dict[str, object]:
+    row = RunResult("idle/1t", False, {"one": [Sample({"rss_kib": kib, "peak_rss_kib": kib})] * 2})
+    row.calls["one"] = {"madvise": 7}
+    return as_json(Comparison("one", ("one",), (row,), {}, "cpu"))
+
+
+def test_what_bench_memory_wrote_has_a_row_for_each_setting(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    settings = {"always": found_by_compare(4096), "never": found_by_compare(2048)}
+    file.write_text(json.dumps({"settings": settings}), encoding="utf-8")
+    samples, ours = of_memory(file)
+    assert ours == "one"
+    ends = {
+        row: [FIGURES["end MiB"].of(one, one) for one in by_who["one"]]
+        for row, by_who in samples.items()
+    }
+    assert ends == {"idle/1t, always": [4.0, 4.0], "idle/1t, never": [2.0, 2.0]}
+
+
+def test_system_calls_of_one_run_are_figures_too(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    file.write_text(json.dumps(found_by_compare(4096)), encoding="utf-8")
+    samples, _ = of_comparison(file)
+    assert [FIGURES["madvise"].of(one, one) for one in samples["idle/1t"]["one"]] == [7, 7]

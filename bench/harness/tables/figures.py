@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.harness import kept, report
+from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import RunFailed, Sample
 
 Samples = dict[str, dict[str, list[Sample]]]
@@ -22,8 +23,15 @@ class Figure:
     digits: int
 
 
-def _value(key: str, digits: int) -> Figure:
-    return Figure(lambda sample, _: sample.values[key], digits)
+def _value(key: str, digits: int, unit: float = 1) -> Figure:
+    return Figure(lambda sample, _: sample.values[key] / unit, digits)
+
+
+def _of_single_calls(call: str) -> dict[str, Figure]:
+    """Return the figures of bench/latency.c: microseconds, the longest also in milliseconds."""
+    digits = {"p50": 2, "p99": 2, "p999": 1, "p9999": 0, "max": 0}
+    found = {f"{call} {name}": _value(f"{call}_{name}_ns", n, 1e3) for name, n in digits.items()}
+    return {**found, f"{call} max, ms": _value(f"{call}_max_ns", 2, 1e6)}
 
 
 FIGURES = {
@@ -35,16 +43,47 @@ FIGURES = {
     "recorded": _value("cpu_ratio", 2),
     "events": _value("events", 0),
     "bytes": _value("bytes_per_event", 2),
+    "end MiB": _value("rss_kib", 1, 1024),
+    "MiB after 1 s": _value("rss_after_1000ms_kib", 0, 1024),
+    "MiB after 2 s": _value("rss_after_2000ms_kib", 0, 1024),
+    "madvise": _value("madvise", 0),
+    **_of_single_calls("malloc"),
+    **_of_single_calls("free"),
 }
 """Times are processor time; a ratio is that to ours within a turn."""
 
 
 def of_comparison(file: Path) -> tuple[Samples, str | None]:
     """Return what bench/compare wrote, and who is ours. Raises RunFailed where something failed."""
-    found = kept.read(file)
+    found = _whole(kept.read(file))
+    return {row.name: _with_calls(row) for row in found.results}, found.ours
+
+
+def of_memory(file: Path) -> tuple[Samples, str | None]:
+    """Return what bench/memory wrote, as rows `ROW, SETTING`, and who is ours."""
+    settings = json.loads(file.read_text(encoding="utf-8"))["settings"]
+    found = {name: _whole(kept.comparison(one)) for name, one in settings.items()}
+    first = next(iter(found.values()))
+    rows = {
+        f"{row.name}, {name}": one.results[number].samples
+        for number, row in enumerate(first.results)
+        for name, one in found.items()
+    }
+    return rows, first.ours
+
+
+def _whole(found: Comparison) -> Comparison:
     if failed := report.failures(found):
         raise RunFailed("\n".join(failed))
-    return {row.name: row.samples for row in found.results}, found.ours
+    return found
+
+
+def _with_calls(row: RunResult) -> dict[str, list[Sample]]:
+    """Return the samples; system calls are counted in one run, and stand in each."""
+    return {
+        name: [Sample({**row.calls.get(name, {}), **sample.values}) for sample in samples]
+        for name, samples in row.samples.items()
+    }
 
 
 def of_instructions(file: Path) -> tuple[Samples, None]:
@@ -63,6 +102,7 @@ def of_recording(file: Path) -> tuple[Samples, None]:
 
 READERS: dict[str, Callable[[Path], tuple[Samples, str | None]]] = {
     "bench/compare": of_comparison,
+    "bench/memory": of_memory,
     "bench/instructions": of_instructions,
     "bench/recorded": of_recording,
 }

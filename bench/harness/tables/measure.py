@@ -52,8 +52,7 @@ def _parts(run: Run) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _once(words: list[str]) -> tuple[Samples, str | None]:
     tool = next((word for word in words if word in READERS), None)
     if tool is None:
-        sample = runner.measure(Path(words[0]), words[1:], Allocator("libc"), LIMIT_S)
-        return {"": {"": [sample]}}, None
+        return {"": {"": [_of_program(words)]}}, None
     at = words.index(tool)
     with tempfile.TemporaryDirectory(prefix="hakmem-result-") as folder:
         file = Path(folder) / "found.json"
@@ -61,6 +60,17 @@ def _once(words: list[str]) -> tuple[Samples, str | None]:
         if code := run_visible(argv, cwd=REPOSITORY):
             raise Failed(code)
         return READERS[tool](file)
+
+
+def _of_program(words: list[str]) -> runner.Sample:
+    """Run a program; raise RunFailed also if malloc is not of what `LD_PRELOAD=` among them names.
+
+    A bare name, as of a distribution's library, is found by the dynamic linker.
+    """
+    named = [word.partition("=")[2] for word in words if word.startswith("LD_PRELOAD=")]
+    library = Path(named[-1]) if named and named[-1] else None
+    said = runner.run_child(words, {}, timeout_s=LIMIT_S)
+    return runner.read_line(said, Allocator("preloaded", library))
 
 
 def _named(

@@ -20,15 +20,19 @@ _BUILT = {
     "RESEARCH": "research/lib/libhakmem-research.so",
     "COUNTING": "counting/lib/libhakmem.so",
     "PROGRAMS": "clang/bench",
+    "PEERS": "peers",
 }
 """What stands for something built, and where it lies in build/, in the folder of its preset."""
 _HOW = "cmake --preset {0} && cmake --build --preset {0} -j2"
-_COUNTING = """\
+_OTHER = {
+    "counting": """\
 mkdir -p build/counting/tables && cp allocator/base/*.def build/counting/tables
   sed -i '/HAK_COUNT_MALLOCS/s/ 0,/ 1,/' build/counting/tables/constants.def
   cmake --preset clang -B build/counting -DHAKMEM_GEOMETRY=$PWD/build/counting/tables
-  cmake --build build/counting --target hakmem -j2"""
-"""How to build the library with `count_mallocs = 1`, which has no preset."""
+  cmake --build build/counting --target hakmem -j2""",
+    "peers": "bench/peers/build",
+}
+"""How to build what has no preset: the library with `count_mallocs = 1`, other allocators."""
 _WORD = re.compile(rf"\b({'|'.join(_BUILT)})\b")
 
 
@@ -37,9 +41,10 @@ class _Table(BaseModel):
 
 
 class Run(_Table):
-    """A command: bench/compare, bench/instructions, bench/recorded, or one program.
+    """A command: one that figures.READERS names, or one program.
 
-    A program runs for each row and column, with what they add to its arguments.
+    A program runs for each row and column, with what they add to its arguments. It fails where the
+    library of a word `LD_PRELOAD=` is not the one that its malloc comes from.
     """
 
     command: tuple[str, ...] = Field(min_length=1)
@@ -88,7 +93,7 @@ def filled(command: tuple[str, ...], root: Path = REPOSITORY) -> tuple[str, ...]
         built = root / "build" / _BUILT[found[0]]
         if not built.exists():
             preset = _BUILT[found[0]].partition("/")[0]
-            how = _COUNTING if preset == "counting" else _HOW.format(preset)
+            how = _OTHER.get(preset) or _HOW.format(preset)
             raise Missing(f"{found[0]} is not built ({built}); do that with\n  {how}")
         return str(built)
 
