@@ -27,6 +27,10 @@ def _value(key: str, digits: int, unit: float = 1) -> Figure:
     return Figure(lambda sample, _: sample.values[key] / unit, digits)
 
 
+def _of_a_thread(key: str) -> Figure:
+    return Figure(lambda sample, _: sample.values[key] / sample.values["threads"], 1)
+
+
 def _of_single_calls(call: str) -> dict[str, Figure]:
     """Return the figures of bench/latency.c: microseconds, the longest also in milliseconds."""
     digits = {"p50": 2, "p99": 2, "p999": 1, "p9999": 0, "max": 0}
@@ -46,6 +50,9 @@ FIGURES = {
     "end MiB": _value("rss_kib", 1, 1024),
     "MiB after 1 s": _value("rss_after_1000ms_kib", 0, 1024),
     "MiB after 2 s": _value("rss_after_2000ms_kib", 0, 1024),
+    "KiB a thread": _of_a_thread("rss_after_0ms_kib"),
+    "KiB a thread after 2 s": _of_a_thread("rss_after_2000ms_kib"),
+    "KiB a thread, trimmed": _of_a_thread("rss_trimmed_kib"),
     "madvise": _value("madvise", 0),
     **_of_single_calls("malloc"),
     **_of_single_calls("free"),
