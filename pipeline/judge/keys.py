@@ -168,7 +168,9 @@ def _doubt(suspect: WorkloadThroughput) -> str:
 
 def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
     overall = throughput.overall
-    found = f"{with_interval(overall)} over {throughput.pairs} pairs"
+    is_open = verdict is Verdict.INCONCLUSIVE and statistics.is_wide(overall, margin)
+    told = _ends(overall) if is_open else with_interval(overall)
+    found = f"{told} over {throughput.pairs} pairs"
     if verdict is Verdict.INCONCLUSIVE and compare(overall, margin) is not verdict:
         return f"{found} as a whole, but not for each workload"
     match verdict:
@@ -180,6 +182,11 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
             return f"{found}, all of it within ±{share(margin)}"
         case Verdict.INCONCLUSIVE:
             return f"{found}, {throughput.stopped or 'not decided'}{_why_open(overall, margin)}"
+
+
+def _ends(overall: Interval) -> str:
+    """Return a wide interval by its ends: its middle would look like a result."""
+    return f"anywhere between {percent(overall.low)} and {percent(overall.high)}"
 
 
 def _why_open(overall: Interval, margin: float) -> str:

@@ -22,7 +22,7 @@ from pipeline.core.budget import LEAST_S
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
 from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step, to_decide
-from pipeline.judge.keys import throughput_key
+from pipeline.judge.keys import percent, throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
@@ -167,6 +167,9 @@ def test_a_wide_interval_is_not_on_the_border() -> None:
     found = judged(1.01, noise=20.0, misses=4.0)
     reason = found.keys.throughput.reason
     assert "the interval is wide" in reason and "border" not in reason
+    overall = found.throughput.overall
+    assert reason.startswith(f"anywhere between {percent(overall.low)} and {percent(overall.high)}")
+    assert percent(overall.value) not in reason  # it is no result
     said = advice(found, "shop")
     assert said.startswith("too noisy to decide within an hour")
     assert "as large as the margin" not in said
