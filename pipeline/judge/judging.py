@@ -32,7 +32,7 @@ def judge(
     """Judge ``request.tuned`` against ``request.baseline``.
 
     ``progress`` gets short lines as the work goes on, ``notice`` a failed health check at once.
-    Raises WorkloadError when a verify workload fails, ArtifactError when a library is not one. A
+    Raises WorkloadError when a workload fails, ArtifactError when a library is not one. A
     worse build is no error: it is a result.
     """
     started, load_before = time.monotonic(), environment.load()

@@ -24,7 +24,7 @@ MOST_PAIRS = 100_000
 
 @dataclass(frozen=True)
 class BenchCommand:
-    """One verify workload, ready to run.
+    """One workload, ready to run: one that a profile trains or judges by, or a row of bench/.
 
     ``argv`` is the timed run, with an absolute program path; ``elsewhere`` are the same run of the
     same program with its code at other places. ``count_argv`` is a shorter run for counting, or

@@ -112,7 +112,7 @@ class HardwareSource:
             counts |= _per_operation(runs, group, library, operations)
         if not counts[EVENTS[INSTRUCTIONS][0]].value:
             raise WorkloadError(
-                f"verify workload {bench.name}: the preloaded library executed nothing",
+                f"workload {bench.name}: the preloaded library executed nothing",
                 log=log,
                 hint="does the program take its malloc from libc?",
             )

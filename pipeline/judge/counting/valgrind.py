@@ -146,13 +146,13 @@ def region_at(place: tuple[int, int] | None, library: Path) -> Region | None:
 def _check(bench: BenchCommand, profile: Profile, log: Path) -> None:
     if not profile.total_instructions:
         raise WorkloadError(
-            f"verify workload {bench.name}: {MEASURED_FUNCTION} was never entered",
+            f"workload {bench.name}: {MEASURED_FUNCTION} was never entered",
             hint="bench programs need an external, not inlined function of that name",
             log=log,
         )
     if not profile.instructions:
         raise WorkloadError(
-            f"verify workload {bench.name}: the preloaded library executed nothing",
+            f"workload {bench.name}: the preloaded library executed nothing",
             log=log,
             hint="does the program take its malloc from libc?",
         )

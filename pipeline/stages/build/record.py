@@ -34,7 +34,7 @@ from pipeline.trace.record import EVERYTHING, Wishes, join
 from pipeline.trace.tools import SOURCES, RecorderTools, recorder_tools
 
 STAGE = "record"
-# Enough for any run of a verify workload; a longer trace is only a larger file.
+# Enough for any run of a workload; a longer trace is only a larger file.
 MOST_EVENTS = 1_000_000
 
 
