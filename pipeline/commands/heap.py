@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE
+from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE, require_folder
 from pipeline.core.errors import ExitCode
 from pipeline.core.files import replace_text, replacing
 
@@ -46,12 +46,14 @@ NOTHING_GREW = "note: nothing grew or shrank between the two files"
 @click.option(
     "--html",
     type=OUTPUT_FILE,
+    callback=require_folder,
     metavar="OUT",
     help="Write a page with a flame graph instead.",
 )
 @click.option(
     "--pprof",
     type=OUTPUT_FILE,
+    callback=require_folder,
     metavar="OUT",
     help="Write what pprof reads instead: protobuf in gzip, with names and lines.",
 )

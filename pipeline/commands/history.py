@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import OUTPUT_FILE, line_option
+from pipeline.commands.options import OUTPUT_FILE, line_option, require_folder
 
 if TYPE_CHECKING:
     from pipeline.report.history import History
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 @click.option(
     "--html",
     type=OUTPUT_FILE,
+    callback=require_folder,
     metavar="FILE",
     help="Write a page with charts and the table.",
 )
-@click.option("--svg", type=OUTPUT_FILE, metavar="FILE", help="Write the charts alone.")
+@click.option(
+    "--svg",
+    type=OUTPUT_FILE,
+    callback=require_folder,
+    metavar="FILE",
+    help="Write the charts alone.",
+)
 def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
     """Show the versions of a profile over time, newest last.
 

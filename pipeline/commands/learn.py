@@ -16,6 +16,7 @@ from pipeline.commands.options import (
     complete_file,
     cpu_option,
     profile_option,
+    require_folder,
     verbose_option,
     wait_option,
 )
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
               help="How often each PID is asked.")  # fmt: skip
 @click.option("--every", type=Finite(min=0.1), default=6.0, show_default=True,
               metavar="SECONDS", help="Time between two samples.")  # fmt: skip
-@click.option("--keep", type=OUTPUT_FILE, metavar="FILE",
+@click.option("--keep", type=OUTPUT_FILE, metavar="FILE", callback=require_folder,
               help="Keep the samples of --pid there, for --stats.")  # fmt: skip
 @budget_option("10m", "About how long the judge's runs take in all.")
 @click.option("--dry-run", is_flag=True, help="Say the proposals; build, judge and write nothing.")

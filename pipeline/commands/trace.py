@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE, new_file_option
+from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE, new_file_option, require_folder
 from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
@@ -27,7 +28,24 @@ _process = click.option(
 )
 
 
-@click.group("trace")
+class _Traces(click.Group):
+    """The commands; a file where one of them is expected gets the command that was meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; UsageError, with `info` in front, if the word is a file."""
+        from pipeline.core.errors import UsageError
+
+        if args[0] not in self.commands and Path(args[0]).is_file():
+            raise UsageError(
+                f"{args[0]} is a file, and a command has to stand before it",
+                hint=f"`.venv/bin/pipeline trace info {shlex.quote(args[0])}` shows what is in it",
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group("trace", cls=_Traces)
 def trace_command() -> None:
     """Look at traces; cut, merge, join, anonymise them."""
 
@@ -42,6 +60,7 @@ def trace_command() -> None:
 @click.option(
     "--html",
     type=OUTPUT_FILE,
+    callback=require_folder,
     metavar="OUT",
     help="Write a page with plots instead.",
 )

@@ -217,6 +217,13 @@ def test_json_is_the_model(tree: Tree) -> None:
 
 
 @pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize("option", ["--html", "--svg"])
+def test_no_page_goes_into_a_folder_that_is_not_there(option: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["history", "-p", "p", option, str(tmp_path / "typo" / "a")])
+    assert "there is no folder" in str(done.exception) and not (tmp_path / "typo").exists()
+
+
+@pytest.mark.usefixtures("tree")
 def test_pages_open_offline_and_have_a_dot_for_each_version(tmp_path: Path) -> None:
     page, drawing = tmp_path / "h.html", tmp_path / "h.svg"
     done = CliRunner().invoke(

@@ -42,6 +42,23 @@ def test_record_and_info(recorder: Recorder) -> None:
         assert words in shown.stdout
 
 
+def test_a_page_is_not_written_into_a_folder_that_is_not_there(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    page = tmp_path / "typo" / "a.html"
+    done = pipeline("trace", "info", recorder.program, "--html", page)
+    assert (done.returncode, page.parent.exists()) == (2, False)
+    assert f"there is no folder {page.parent}" in done.stderr
+
+
+def test_a_file_in_place_of_a_command_gets_the_command(tmp_path: Path) -> None:
+    trace = tmp_path / "my app.trace"
+    trace.touch()
+    done = pipeline("trace", trace)
+    assert done.returncode == 2
+    assert f"`.venv/bin/pipeline trace info '{trace}'` shows what is in it" in done.stderr
+
+
 def test_of_many_processes_the_busiest_are_listed_in_a_line_each(recorder: Recorder) -> None:
     trace = recorder.folder / "many.trace"
     script = "for i in $(seq 20)\ndo env true\ndone; seq 9999 | sort -n >/dev/null"
