@@ -164,11 +164,10 @@ def _tried(tree: Tree, profile: Profile, missing: Sequence[str]) -> Iterator[str
 
 
 def _free_place(folder: Path, name: str) -> Path:
-    import re
-
     from pipeline.core.errors import UsageError
+    from pipeline.profile.load import VALID_NAME
 
-    if re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,49}", name) is None:
+    if VALID_NAME.fullmatch(name) is None:
         raise UsageError(
             f"{name!r} is not a valid name for a profile",
             hint="up to 50 small letters, digits, dots and dashes, a letter or digit first",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -33,15 +34,21 @@ def load_profile(tree: Tree, name: str) -> Profile:
     return parse_profile(require_profile(tree, name))
 
 
+VALID_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,49}")
+"""What `pipeline init` takes as a name."""
+
+
 def require_profile(tree: Tree, name: str) -> Path:
     """Return the file of the profile ``name``; ProfileError if there is none."""
     names = profile_names(tree)
     if name not in names:
+        shown = name if VALID_NAME.fullmatch(name) else "NAME"
+        make = (
+            f"take one of these; `.venv/bin/pipeline init {shown} -- YOUR PROGRAM` makes a new one"
+        )
         raise ProfileError(
             f"unknown profile {name!r}; known: {', '.join(names) or 'none'}",
-            hint=did_you_mean(
-                name, names, "a profile is training/profiles/NAME.toml", "--profile {}"
-            ),
+            hint=did_you_mean(name, names, make, "--profile {}"),
         )
     return tree.profiles / f"{name}.toml"
 

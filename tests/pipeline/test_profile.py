@@ -165,3 +165,12 @@ def test_unknown_profile_proposes_a_near_one() -> None:
     with pytest.raises(ProfileError, match=r"unknown profile 'mixd'; known: .*mixed") as caught:
         load_profile(Tree.here(), "mixd")
     assert caught.value.hint == "did you mean --profile mixed?"
+
+
+@pytest.mark.parametrize(("name", "shown"), [("zzz", "zzz"), ("../zzz", "NAME")])
+def test_a_profile_that_resembles_none_gets_the_command_that_makes_it(
+    name: str, shown: str
+) -> None:
+    with pytest.raises(ProfileError, match="unknown profile") as caught:
+        load_profile(Tree.here(), name)
+    assert f"`.venv/bin/pipeline init {shown} -- YOUR PROGRAM` makes a new" in caught.value.hint
