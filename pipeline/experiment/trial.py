@@ -8,8 +8,8 @@ import shlex
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.experiment.entry import Result
-from pipeline.judge.headline import loses_in_one, memory_word, speed_word
 from pipeline.judge.keys import with_interval
+from pipeline.judge.outcome import loses_in_one, memory_word, speed_word
 from pipeline.release.commit import commit_of
 from pipeline.release.version import in_short
 from pipeline.report.text import many

@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from pipeline.judge.icache import uncounted
-from pipeline.judge.keys import (
-    LEANER,
-    brief_figure,
-    compare,
-    holds,
-    percent,
-    shown,
-    with_interval,
-)
+from pipeline.judge.keys import brief_figure, compare, percent, shown, with_interval
 from pipeline.judge.model import Key, VerifyResult
+from pipeline.judge.outcome import (
+    OPEN,
+    Outcome,
+    how_fast,
+    how_lean,
+    memory_of,
+    memory_word,
+    part_of,
+    speed_of,
+    speed_outcome,
+    speed_word,
+)
 from pipeline.judge.request import Kind
 from pipeline.judge.samples import WorkloadThroughput
-from pipeline.judge.statistics import Interval, is_wide
+from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-SPEED = {
-    Verdict.GO: "faster",
-    Verdict.NEUTRAL: "as fast",
-    Verdict.NO_GO: "slower",
-    Verdict.INCONCLUSIVE: "not shown to be faster or slower",
-}
-MEMORY = {
-    Verdict.GO: "leaner",
-    Verdict.NEUTRAL: "as lean",
-    Verdict.NO_GO: "fatter",
-    Verdict.INCONCLUSIVE: "not shown to be leaner or fatter",
-}
-SHOWN = {**SPEED, Verdict.INCONCLUSIVE: "undecided"}
-ALIKE = (SHOWN[Verdict.NEUTRAL], SHOWN[Verdict.INCONCLUSIVE])
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )
-NOISY = 0.25
-"""An interval that reaches further than this to each side of its middle is called noise."""
-TOO_NOISY = "too noisy to tell"
 MOST_NAMES = 4
 """Of our own loops: all real programs are named."""
 
@@ -103,26 +90,25 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
         parts += [("loop", timed.loops)] if timed.loops is not None else []
 
     def told(kind: Kind, ratio: Interval) -> str:
-        word = speed_word(_part(key, ratio))
+        word = speed_word(part_of(key, ratio))
         return f"{_subject(result, kind)} {word} ({figure(ratio, kind)})"
 
     said = ", ".join(told(kind, ratio) for kind, ratio in parts)
-    whole = compare(timed.overall, key.margin)
-    word = speed_word(_part(key, timed.overall))
-    apart = [_part(key, ratio) for _, ratio in parts]
-    if word not in (SPEED[Verdict.INCONCLUSIVE], TOO_NOISY, *map(speed_word, apart)) and all(
-        part.verdict is Verdict.INCONCLUSIVE for part in apart
-    ):
+    if _is_decided_together(key, timed.overall, [ratio for _, ratio in parts]):
+        word = speed_word(part_of(key, timed.overall))
         said = f"all together {word} ({figure(timed.overall, 'loop')}): {said}"
-    if key.verdict is whole:
+    if key.verdict is compare(timed.overall, key.margin):
         return said
     loses = "loses" if key.verdict is Verdict.NO_GO else "seems to lose"
     return f"{said}, but a workload {loses} too much"
 
 
-def _part(key: Key, ratio: Interval) -> Key:
-    """Return the key as if one interval alone decided it."""
-    return key.model_copy(update={"verdict": compare(ratio, key.margin), "ratio": ratio})
+def _is_decided_together(key: Key, overall: Interval, ratios: Sequence[Interval]) -> bool:
+    """Tell whether all workloads show what neither programs nor loops show by themselves."""
+    parts = [part_of(key, ratio) for ratio in ratios]
+    found = speed_outcome(part_of(key, overall))
+    apart = all(part.verdict is Verdict.INCONCLUSIVE for part in parts)
+    return apart and found not in (*OPEN, *map(speed_outcome, parts))
 
 
 def _subject(result: VerifyResult, kind: Kind) -> str:
@@ -170,85 +156,9 @@ def _misses_in_time(result: VerifyResult) -> str:
     )
 
 
-def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
-    """Return in a word or two what is shown of one workload's speed.
-
-    Of the same interval it is what the headline says.
-    """
-    ratio = shown(workload, result.throughput)
-    if not (result.throughput.alone or holds(ratio, result.throughput)):
-        return SHOWN[Verdict.INCONCLUSIVE]
-    part = _part(result.keys.throughput, ratio)
-    return by_less(part, above="faster", below="slower") or SHOWN[part.verdict]
-
-
 def unclear_alone(result: VerifyResult) -> int:
     """Return of how many workloads nothing is shown of their speed."""
-    workloads = result.throughput.workloads
-    return sum(speed_of(one, result) == SHOWN[Verdict.INCONCLUSIVE] for one in workloads)
-
-
-def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
-    """Return in a word or two what is shown of one workload's peak memory; None if unknown.
-
-    Of a workload that is all that was timed the key says it.
-    """
-    ratio, key = workload.rss, result.keys.memory
-    if result.throughput.alone and key is not None:
-        decided = key.verdict is not Verdict.INCONCLUSIVE or by_less(key, "fatter", "leaner")
-        return memory_word(key) if decided else SHOWN[key.verdict]
-    if ratio is None:
-        return None
-    if ratio.high <= 1 - LEANER:
-        return "leaner"
-    if ratio.low > 1 + LEANER:
-        return "fatter"
-    return "as lean" if ratio.high <= 1 + LEANER else SHOWN[Verdict.INCONCLUSIVE]
-
-
-def by_less(key: Key, above: str, below: str) -> str | None:
-    """Return the word of a change that is shown, but not by the margin; None where there is none.
-
-    ``above`` is the word for a whole interval above 1, ``below`` for one below.
-    """
-    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None or is_noise(key):
-        return None
-    less = f"perhaps by less than {key.margin * 100:g} %"
-    if 1 < key.ratio.low <= 1 + key.margin:
-        return f"{above}, {less}"
-    return f"{below}, {less}" if 1 - key.margin <= key.ratio.high < 1 else None
-
-
-def is_noise(key: Key) -> bool:
-    """Tell whether nothing is decided, by an interval that is too wide to say anything."""
-    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
-        return False
-    return is_wide(key.ratio, NOISY)
-
-
-def loses_in_one(key: Key) -> bool:
-    """Tell whether a NO-GO is that of a single workload: then the reason has its figures."""
-    return (
-        key.verdict is Verdict.NO_GO and key.ratio is not None and key.ratio.high >= 1 - key.margin
-    )
-
-
-def speed_word(key: Key) -> str:
-    """Return what is shown of the speed: "faster", or "slower, perhaps by less than 1 %"."""
-    if is_noise(key):
-        return TOO_NOISY
-    return by_less(key, above="faster", below="slower") or SPEED[key.verdict]
-
-
-def memory_word(key: Key, other: str = "") -> str:
-    """Return what is shown of the memory, in the same way; than that of ``other``, if given."""
-    than = f" than {other}" if other else ""
-    if is_noise(key):
-        return f"memory {TOO_NOISY}"
-    if less := by_less(key, above=f"fatter{than}", below=f"leaner{than}"):
-        return less
-    alike = f" as {other}" if other else ""
-    return f"{MEMORY[key.verdict]}{alike if key.verdict is Verdict.NEUTRAL else than}"
+    return sum(how_fast(one, result) in OPEN for one in result.throughput.workloads)
 
 
 def _change(key: Key) -> str:
@@ -263,17 +173,29 @@ def _programs(result: VerifyResult) -> list[str]:
     if result.throughput.programs is None or result.throughput.alone:
         return []
     found = [one for one in result.throughput.workloads if one.kind == "program"]
-    told = _grouped(
-        [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
-    )
+    told = _grouped(_speed_told(one, result) for one in found)
     several = len(found) > 1
     sentences = [f"Programs one by one (wider intervals, which hold together): {told}."] * several
-    memory = [_told(word, one, one.rss) for one in found
-              if (word := memory_of(one, result)) and one.rss and word != "as lean"]  # fmt: skip
-    alike = sum(memory_of(one, result) == "as lean" for one in found)
+    memory = list(_memory_told(found, result))
+    alike = sum(how_lean(one, result) is Outcome.ALIKE for one in found)
     if alike and several:
         memory.append(("as lean", f"{alike} of {len(found)}"))
     return [*sentences, f"Memory of these programs: {_grouped(memory)}."] if memory else sentences
+
+
+def _speed_told(workload: WorkloadThroughput, result: VerifyResult) -> tuple[str, str]:
+    ratio = shown(workload, result.throughput)
+    return speed_of(workload, result), _told(how_fast(workload, result), workload, ratio)
+
+
+def _memory_told(
+    workloads: Sequence[WorkloadThroughput], result: VerifyResult
+) -> Iterator[tuple[str, str]]:
+    """Yield what is shown of the memory of those that are not as lean."""
+    for one in workloads:
+        outcome, word = how_lean(one, result), memory_of(one, result)
+        if outcome and word and one.rss and outcome is not Outcome.ALIKE:
+            yield word, _told(outcome, one, one.rss)
 
 
 def _by_wall(result: VerifyResult) -> str:
@@ -282,14 +204,12 @@ def _by_wall(result: VerifyResult) -> str:
     return f" by CPU time, {with_interval(wall)} by wall time" if wall else ""
 
 
-def _told(word: str, workload: WorkloadThroughput, ratio: Interval) -> tuple[str, str]:
-    """Return the word and the workload's name, with its figure where something is shown."""
-    if word == SHOWN[Verdict.INCONCLUSIVE]:
-        return word, workload.name
-    return word, f"{workload.name} {with_interval(ratio)}"
+def _told(outcome: Outcome, workload: WorkloadThroughput, ratio: Interval) -> str:
+    """Return the workload's name, with its figure where something is shown."""
+    return workload.name if outcome in OPEN else f"{workload.name} {with_interval(ratio)}"
 
 
-def _grouped(told: Sequence[tuple[str, str]]) -> str:
+def _grouped(told: Iterable[tuple[str, str]]) -> str:
     """Return "word: one, another; other word: a third", in the order in which words come up."""
     groups: dict[str, list[str]] = {}
     for word, name in told:
@@ -303,12 +223,13 @@ def _loops(result: VerifyResult) -> list[str]:
     if not loops:
         return []
     beside = result.throughput.programs is not None
-    groups: dict[str, list[WorkloadThroughput]] = {}
+    groups: dict[Outcome, list[WorkloadThroughput]] = {}
     for one in sorted(loops, key=lambda one: (one.ratio.value < 1, -abs(one.ratio.value - 1))):
-        groups.setdefault(speed_of(one, result), []).append(one)
+        groups.setdefault(how_fast(one, result), []).append(one)
     of = "Loops and replays that are " if beside else ""
-    said = [f"{_capital(of + word)}: {_listed(found, result)}."
-            for word, found in groups.items() if word not in ALIKE]  # fmt: skip
+    said = [f"{_capital(of + speed_of(found[0], result))}: {_listed(found, result)}."
+            for outcome, found in groups.items()
+            if outcome not in (Outcome.ALIKE, *OPEN)]  # fmt: skip
     if not said and not (beside and len(loops) == 1):  # a single one is told as all of them
         said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
     return said

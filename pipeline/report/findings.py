@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.judge.counts import Measured
-from pipeline.judge.headline import SHOWN, speed_of, unclear_alone
+from pipeline.judge.headline import unclear_alone
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.outcome import UNDECIDED, Outcome, how_fast, speed_of
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.topic import Topic
@@ -156,15 +157,16 @@ def _counts(result: VerifyResult) -> Iterator[Finding]:
 
 def _instructions(result: VerifyResult) -> Iterator[Finding]:
     """Yield where instructions rose, with what time says: only more time is a loss."""
-    speeds = {one.name: speed_of(one, result) for one in result.throughput.workloads}
+    timed = {one.name: one for one in result.throughput.workloads}
     others = []
     for one in result.counting.workloads:
         before, after = one.baseline.instructions, one.tuned.instructions
         if risen := _risen(before, after, result.margins.throughput):
-            speed = speeds.get(one.name, SHOWN[Verdict.INCONCLUSIVE])
-            if speed == SHOWN[Verdict.NO_GO]:
+            workload = timed.get(one.name)
+            if workload and how_fast(workload, result) is Outcome.WORSE:
                 yield Finding.regression(f"{one.name}: more instructions", risen, "counts")
             else:
+                speed = speed_of(workload, result) if workload else UNDECIDED
                 others.append(f"{one.name} {text.change(text.quotient(before, after))}, {speed}")
     if others:
         what = "more instructions, and no loss of time shown"

@@ -13,9 +13,10 @@ from rich.text import Text
 from pipeline.core.console import BuildConsole
 from pipeline.core.paste import in_lines, runnable
 from pipeline.geometry.model import Difference
-from pipeline.judge.headline import brief, memory_of, speed_of
+from pipeline.judge.headline import brief
 from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.outcome import memory_of, speed_of
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.topic import KEYS
 from pipeline.report import text

@@ -13,16 +13,10 @@ from typing import Any
 from pipeline.core.variant import PRODUCTION, asked_for, line_of
 from pipeline.judge.advice import kept, next_step, same_build, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
-from pipeline.judge.headline import (
-    brief,
-    memory_of,
-    remarks,
-    sentences,
-    speed_of,
-    unclear_alone,
-)
+from pipeline.judge.headline import brief, remarks, sentences, unclear_alone
 from pipeline.judge.keys import compare, percent, shown
 from pipeline.judge.model import Key, VerifyResult
+from pipeline.judge.outcome import Outcome, how_fast, memory_of, speed_of
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
@@ -62,6 +56,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "verify": model.verify,
         "workloads": slowest_first(model),
         "word": lambda one: speed_of(one, model.verify),
+        "slower": lambda one: how_fast(one, model.verify) is Outcome.WORSE,
         "memory_word": lambda one: memory_of(one, model.verify) or "unknown",
         "shown": lambda one: shown(one, model.verify.throughput),
         "verdict_of": lambda one: compare(shown(one, model.verify.throughput), margin),

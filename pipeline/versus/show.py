@@ -6,9 +6,9 @@ import csv
 import io
 from collections.abc import Callable
 
-from pipeline.judge.headline import by_less, loses_in_one
 from pipeline.judge.keys import shown, spread, with_interval
 from pipeline.judge.model import Key
+from pipeline.judge.outcome import by_less, loses_in_one
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
 from pipeline.report.columns import narrow

@@ -12,8 +12,9 @@ from judge_support import (
     throughput_of,
 )
 
-from pipeline.judge.headline import brief, by_less, headline, memory_of, speed_of, unclear_alone
+from pipeline.judge.headline import brief, headline, unclear_alone
 from pipeline.judge.keys import throughput_key
+from pipeline.judge.outcome import by_less, memory_of, speed_of
 from pipeline.judge.verdict import Verdict
 
 GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
