@@ -201,6 +201,23 @@ def _why_open(overall: Interval, margin: float) -> str:
     return ""
 
 
+def judge_memory(ratio: Interval) -> Verdict:
+    """Return where a change of peak memory lies; fewer is better, as memory_key says."""
+    if ratio.high <= 1 - LEANER:
+        return Verdict.GO
+    if ratio.low > 1 + LEANER:
+        return Verdict.NO_GO
+    return Verdict.NEUTRAL if ratio.high <= 1 + LEANER else Verdict.INCONCLUSIVE
+
+
+_MEMORY = {
+    Verdict.GO: f"all of it below -{share(LEANER)}",
+    Verdict.NO_GO: f"all of it above +{share(LEANER)}",
+    Verdict.NEUTRAL: f"shown not to rise by more than {share(LEANER)}",
+    Verdict.INCONCLUSIVE: "not decided",
+}
+
+
 def memory_key(throughput: Throughput, seed: int) -> Key:
     """Return the verdict on peak memory: the same pairs and looks as throughput, fewer is better.
 
@@ -214,19 +231,12 @@ def memory_key(throughput: Throughput, seed: int) -> Key:
         throughput.overall.confidence,
         seed,
     )
-    if ratio.high <= 1 - LEANER:
-        verdict, words = Verdict.GO, f"all of it below -{share(LEANER)}"
-    elif ratio.low > 1 + LEANER:
-        verdict, words = Verdict.NO_GO, f"all of it above +{share(LEANER)}"
-    elif ratio.high <= 1 + LEANER:
-        verdict, words = Verdict.NEUTRAL, f"shown not to rise by more than {share(LEANER)}"
-    else:
-        verdict, words = Verdict.INCONCLUSIVE, "not decided"
+    verdict = judge_memory(ratio)
     return Key(
         verdict=verdict,
         margin=LEANER,
         measure="peak resident memory, tuned / baseline",
-        reason=f"peak memory {with_interval(ratio)}, {words}",
+        reason=f"peak memory {with_interval(ratio)}, {_MEMORY[verdict]}",
         ratio=ratio,
         not_worse=ratio.high < 1 + LEANER,
     )
@@ -269,5 +279,4 @@ def _overall_rss(throughput: Throughput) -> float:
 def too_fat(workload: WorkloadThroughput, margins: Margins) -> bool:
     """Tell whether a workload breaks the memory limit."""
     grown = workload.tuned_rss_kib - workload.baseline_rss_kib
-    share = grown / workload.baseline_rss_kib
-    return grown > margins.rss_slack_kib and share > margins.rss
+    return grown > margins.rss_slack_kib and grown / workload.baseline_rss_kib > margins.rss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from pipeline.judge.keys import LEANER, compare, holds, shown
+from pipeline.judge.keys import LEANER, compare, holds, judge_memory, shown
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval, is_wide
@@ -104,13 +104,7 @@ def how_lean(workload: WorkloadThroughput, result: VerifyResult) -> Outcome | No
     ratio, key = workload.rss, result.keys.memory
     if result.throughput.alone and key is not None:
         return memory_outcome(key)
-    if ratio is None:
-        return None
-    if ratio.high <= 1 - LEANER:
-        return Outcome.BETTER
-    if ratio.low > 1 + LEANER:
-        return Outcome.WORSE
-    return Outcome.ALIKE if ratio.high <= 1 + LEANER else Outcome.UNDECIDED
+    return None if ratio is None else _OF_VERDICT[judge_memory(ratio)]
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:

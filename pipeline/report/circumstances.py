@@ -27,8 +27,7 @@ def uncommitted(source: Source | None) -> Iterator[Finding]:
     """Yield that a build has files that are in no commit."""
     if source is None or source.clean is not False:
         return
-    more = len(source.changed) - MOST_FILES
-    names = ", ".join(source.changed[:MOST_FILES]) + (f" and {more} more" if more > 0 else "")
+    names = text.first_of(source.changed, MOST_FILES)
     yield Finding.doubt("built from files that are not committed", names, "reproduce")
 
 
@@ -43,9 +42,8 @@ def told_once(found: Sequence[Finding]) -> tuple[Finding, ...]:
     wrote = [one for one in found if one.topic is Topic.STDERR]
     if len(wrote) < 2:
         return tuple(found)
-    said = [f"{one.what.removesuffix(text.WROTE)}{one.detail}" for one in wrote[:MOST_RUNS]]
-    more = len(wrote) - len(said)
-    detail = ", ".join(said) + (f" and {more} more" if more else "")
+    said = [f"{one.what.removesuffix(text.WROTE)}{one.detail}" for one in wrote]
+    detail = text.first_of(said, MOST_RUNS)
     one = Finding.doubt(f"{len(wrote)} runs {text.WROTE}", detail, wrote[0].anchor, Topic.STDERR)
     return (*(other for other in found if other not in wrote), one)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.report.code_model import CodeMap, FunctionRow, Listed, MapFunction, MapSection, Place
+from pipeline.report.text import first_of
 from pipeline.toolchain.link_script import NEVER
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, TextMap
@@ -150,5 +151,4 @@ def _why_gone(function: MapFunction, inlined: Mapping[str, Sequence[str]]) -> st
     holders = [name for name in inlined.get(function.name, ()) if name != function.name]
     if not holders:
         return "no function of its own any more: inlined, or not needed"
-    more = f" and {len(holders) - MOST_HOLDERS} more" if len(holders) > MOST_HOLDERS else ""
-    return f"inlined into {', '.join(holders[:MOST_HOLDERS])}{more}"
+    return f"inlined into {first_of(holders, MOST_HOLDERS)}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pipeline.report.code_model import Listed
 from pipeline.report.model import ReportModel
+from pipeline.report.text import first_of
 
 Relisted = Mapping[str, tuple[Listed | None, Listed | None]]
 """The list of a function before and after, by name; None is no list."""
@@ -42,6 +43,5 @@ def in_words(found: Relisted) -> tuple[str, ...]:
     """Return which functions changed lists, as a note; () if none did."""
     if not found:
         return ()
-    said = [f"{name} {move(lists)}" for name, lists in found.items()][:_MOST_NAMES]
-    more = f" and {len(found) - len(said)} more" if len(found) > len(said) else ""
-    return (f"in other lists than before: {', '.join(said)}{more}",)
+    said = [f"{name} {move(lists)}" for name, lists in found.items()]
+    return (f"in other lists than before: {first_of(said, _MOST_NAMES)}",)

@@ -88,10 +88,9 @@ def measured(value: Measured | None, digits: int = 3) -> str:
     """Return a count per operation, with its spread where it has one."""
     if value is None:
         return UNKNOWN
-    spread = (
-        "" if value.low == value.high else f" ({value.low:.{digits}f}..{value.high:.{digits}f})"
-    )
-    return f"{value.value:,.{digits}f}{spread}"
+    alone = value.low == value.high
+    ends_ = "" if alone else f" ({value.low:.{digits}f}..{value.high:.{digits}f})"
+    return f"{value.value:,.{digits}f}{ends_}"
 
 
 def quotient(baseline: Measured | None, tuned: Measured | None) -> float | None:
@@ -143,6 +142,12 @@ def short(count: int | None) -> str:
 def many(count: int, one: str) -> str:
     """Return a number with its noun: "1 place", "3 places"."""
     return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return names in a row, and of more than ``most`` how many are left: "a, b and 3 more"."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def injected(doses: Sequence[Dose | Bloat]) -> str:

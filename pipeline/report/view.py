@@ -396,8 +396,7 @@ def judged_again(model: ReportModel) -> str:
 
 
 def _files(changed: Sequence[str]) -> str:
-    more = f" and {len(changed) - FEW_NAMES} more" if len(changed) > FEW_NAMES else ""
-    return f": {', '.join(changed[:FEW_NAMES])}{more}" if changed else ""
+    return f": {text.first_of(changed, FEW_NAMES)}" if changed else ""
 
 
 def _counted_with(model: ReportModel) -> list[str]:
