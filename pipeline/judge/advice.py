@@ -240,12 +240,11 @@ def _is_worse(result: VerifyResult) -> bool:
 
 
 def _misjudged(result: VerifyResult) -> bool:
-    return any(one.wrong for one in result.self_check.judgements) if result.self_check else False
+    return any(one.wrong for one in result.self_judgements)
 
 
 def _unseen(result: VerifyResult) -> bool:
-    judged = result.self_check.judgements if result.self_check else ()
-    return any(not one.passed for one in judged)
+    return any(not one.passed for one in result.self_judgements)
 
 
 def _is_undecided(result: VerifyResult) -> bool:
@@ -345,8 +344,8 @@ def _seconds_in_all(result: VerifyResult) -> float | None:
 
 def _until_seen(result: VerifyResult) -> float:
     """Return the seconds until the judge would see the loss that it missed; 0 if it did see it."""
-    judged = result.self_check.judgements if result.self_check else ()
-    missed = [one.throughput for one in judged if isinstance(one, SelfJudgement) and not one.passed]
+    known = [one for one in result.self_judgements if isinstance(one, SelfJudgement)]
+    missed = [one.throughput for one in known if not one.passed]
     gap = math.log1p(-result.margins.throughput) + math.log1p(LOSS)
     return max((_seconds_to(one, gap) for one in missed), default=0.0)
 

@@ -33,7 +33,7 @@ def decided_by(result: VerifyResult, allow_regression: Collection[str] = ()) -> 
 def _self_check(result: VerifyResult) -> Iterator[str]:
     blind = result.keys.throughput.verdict is not Verdict.GO
     margin = result.keys.throughput.margin
-    for one in result.self_check.judgements if result.self_check else ():
+    for one in result.self_judgements:
         if one.wrong or (blind and not one.passed):
             change = f", {brief_figure(one.ratio, margin)}" if one.ratio else ""
             seen = "is wrong about" if one.wrong else "cannot tell"

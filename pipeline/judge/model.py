@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from pipeline.judge.counts import Counting, RealProgram
-from pipeline.judge.known import SelfCheck
+from pipeline.judge.known import CountedJudgement, SelfCheck, SelfJudgement
 from pipeline.judge.request import CacheGeometry, Margins, Mode
 from pipeline.judge.samples import Record, Throughput
 from pipeline.judge.statistics import Interval
@@ -170,3 +170,8 @@ class VerifyResult(Record):
     self_check: SelfCheck | None
     programs: tuple[RealProgram, ...] = ()
     environment: Environment
+
+    @property
+    def self_judgements(self) -> tuple[SelfJudgement | CountedJudgement, ...]:
+        """The judgements whose answer is known; none where the judge was not judged."""
+        return self.self_check.judgements if self.self_check else ()

@@ -93,7 +93,7 @@ def _unhealthy(result: VerifyResult) -> Iterator[Clause]:
 
 
 def _misjudged(result: VerifyResult) -> Iterator[Clause]:
-    for one in _self_judgements(result):
+    for one in result.self_judgements:
         if one.wrong:
             yield Clause(f"the judge calls {_calls(one)}: nothing it says counts")
 
@@ -102,7 +102,7 @@ def _unseen(result: VerifyResult) -> Iterator[Clause]:
     """Object where "not worse" is all there is, and a known loss was not seen."""
     if result.keys.throughput.verdict is Verdict.GO:
         return
-    for one in _self_judgements(result):
+    for one in result.self_judgements:
         if not one.passed and not one.wrong:
             yield Clause(_blind(one), Topic.SELF_CHECK if one.ratio is None else None)
 
@@ -117,15 +117,13 @@ _UNTOLD = {
 def _blind(judged: SelfJudgement | CountedJudgement) -> str:
     """Say that the check failed, not the build."""
     found = with_interval(judged.ratio) if judged.ratio else ""
-    within = f" within {judged.throughput.seconds:.0f} s" if hasattr(judged, "throughput") else ""
+    within = ""
+    if isinstance(judged, SelfJudgement):
+        within = f" within {judged.throughput.seconds:.0f} s"
     return (
         f"the judge's check of itself failed: {_UNTOLD[judged.name]}{within} "
         f"({found or judged.reason}), so it may miss as much in this build"
     )
-
-
-def _self_judgements(result: VerifyResult) -> tuple[SelfJudgement | CountedJudgement, ...]:
-    return result.self_check.judgements if result.self_check else ()
 
 
 _KNOWN = {

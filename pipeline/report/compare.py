@@ -96,35 +96,49 @@ def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
 
 def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
     before, after = older.throughput.overall, newer.throughput.overall
-    ratio = Interval(
+    ratio = _quotient(before, after)
+    margins = older.margins.throughput, newer.margins.throughput
+    judgement = OF_VERDICT[judge_interval(ratio, min(margins))]
+    doubt = _incomparable(older, newer, judgement)
+    row = ComparedRow(
+        name="gain over the baseline",
+        unit="",
+        before=before.value,
+        after=after.value,
+        ratio=None,
+        judgement="unknown",
+        why=doubt,
+    )
+    if doubt:
+        return row
+    apart = workloads_apart(*_other_workloads(older, newer))
+    by = f", by other workloads ({apart})" if apart else ""
+    why = f"both over the same baseline, in two sessions{_tighter(*margins)}{by}"
+    known = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high}
+    return row.model_copy(update={**known, "judgement": judgement, "why": why})
+
+
+def _quotient(before: Interval, after: Interval) -> Interval:
+    """Return by how much one gain is larger than another, with all that both leave open."""
+    return Interval(
         value=after.value / before.value,
         low=after.low / before.high,
         high=after.high / before.low,
         confidence=min(before.confidence, after.confidence),
     )
-    margins = older.margins.throughput, newer.margins.throughput
-    judgement = OF_VERDICT[judge_interval(ratio, min(margins))]
+
+
+def _incomparable(older: VerifyResult, newer: VerifyResult, judgement: Judgement) -> str:
+    """Return why two gains say nothing of each other; "" where they do.
+
+    One that is worse counts also by other workloads, so that `current` stays.
+    """
+    if older.baseline.sha256 != newer.baseline.sha256:
+        return "the two baselines are not the same library: only a direct judgement can tell"
     apart = workloads_apart(*_other_workloads(older, newer))
-    same = older.baseline.sha256 == newer.baseline.sha256
-    why = f"both over the same baseline, in two sessions{_tighter(*margins)}"
-    if not same:
-        why = "the two baselines are not the same library: only a direct judgement can tell"
-    elif apart and judgement == "worse":  # so that `current` stays
-        why += f", by other workloads ({apart})"
-    elif apart:
-        same = False
-        why = f"judged by other workloads ({apart}): only a direct judgement can tell"
-    return ComparedRow(
-        name="gain over the baseline",
-        unit="",
-        before=before.value,
-        after=after.value,
-        ratio=ratio.value if same else None,
-        low=ratio.low if same else None,
-        high=ratio.high if same else None,
-        judgement=judgement if same else "unknown",
-        why=why,
-    )
+    if not apart or judgement == "worse":
+        return ""
+    return f"judged by other workloads ({apart}): only a direct judgement can tell"
 
 
 def _tighter(before: float, after: float) -> str:

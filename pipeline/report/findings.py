@@ -207,9 +207,7 @@ def _guards(result: VerifyResult) -> Iterator[Finding]:
 
 
 def _self_check(result: VerifyResult) -> Iterator[Finding]:
-    if result.self_check is None:
-        return
-    for one in result.self_check.judgements:
+    for one in result.self_judgements:
         if one.wrong:
             yield Finding.regression(
                 f"the judge is wrong about the {one.name}", one.reason, "self-check"

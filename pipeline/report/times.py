@@ -54,8 +54,7 @@ def times_of(workload: WorkloadThroughput, side: Side) -> Times:
 
 def all_times(result: VerifyResult) -> tuple[WorkloadTimes, ...]:
     """Return the times of all workloads: those of the verdict, then of the judge's check."""
-    checks = result.self_check.judgements if result.self_check else ()
-    timed = [one for one in checks if isinstance(one, SelfJudgement)]
+    timed = [one for one in result.self_judgements if isinstance(one, SelfJudgement)]
     return (
         *_times("verdict", result.throughput),
         *(row for one in timed for row in _times(one.name, one.throughput)),
