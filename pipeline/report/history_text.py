@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -125,32 +125,39 @@ def sparkline(values: Sequence[float | None], breaks: Sequence[str] = ()) -> str
 
 def notes(history: History) -> list[str]:
     """Return what a reader has to know before comparing two rows."""
-    said = []
-    if len({point.baseline for point in history.points}) > 1:
-        said.append(
+    unread = [f"{file} cannot be read; it is left out" for file in history.unreadable]
+    return [*_judged_apart(history), *_signs(history), *unread]
+
+
+def _judged_apart(history: History) -> Iterator[str]:
+    """Yield in what the judgements of the versions differ."""
+    points = history.points
+    if len({point.baseline for point in points}) > 1:
+        yield (
             "not all versions were judged against the same baseline, so their gains cannot be "
             f"compared; `.venv/bin/pipeline diff -p {history.profile} OLDER NEWER --measure` "
             "compares two of them directly"
         )
-    if len({point.processor for point in history.points}) > 1:
-        said.append("not all versions were judged on the same kind of processor")
-    kinds = {point.misses_of for point in history.points if point.misses_of}
+    if len({point.processor for point in points}) > 1:
+        yield "not all versions were judged on the same kind of processor"
+    kinds = {point.misses_of for point in points if point.misses_of}
     if len(kinds) > 1:
-        said.append(f"misses were measured in several ways: {'; '.join(sorted(kinds))}")
-    if len({point.mode for point in history.points}) > 1:
-        said.append("not all versions were judged in the same mode")
+        yield f"misses were measured in several ways: {'; '.join(sorted(kinds))}"
+    if len({point.mode for point in points}) > 1:
+        yield "not all versions were judged in the same mode"
+
+
+_MEANINGS = {
+    OTHER: "judged by other workloads, recordings or programs than the version before, so what has "
+    "this sign cannot be compared with it",
+    UNSURE: "unknown whether judged by the workloads of the version before",
+    SAME: "the library of the version before; what differs between the two is the measuring",
+}
+
+
+def _signs(history: History) -> Iterator[str]:
+    """Yield what the signs mean that the rows have."""
     signs = {sign for quantity in QUANTITIES for sign in history.breaks(quantity.field)}
-    if OTHER in signs:
-        said.append(
-            f"{OTHER}: judged by other workloads, recordings or programs than the version before, "
-            "so what has this sign cannot be compared with it"
-        )
-    if UNSURE in signs:
-        said.append(f"{UNSURE}: unknown whether judged by the workloads of the version before")
-    if SAME in signs:
-        said.append(
-            f"{SAME}: the library of the version before; what differs between the two is the "
-            "measuring"
-        )
-    said += [f"{file} cannot be read; it is left out" for file in history.unreadable]
-    return said
+    for sign, meaning in _MEANINGS.items():
+        if sign in signs:
+            yield f"{sign}: {meaning}"
