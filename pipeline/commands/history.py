@@ -54,9 +54,10 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
     if not history.points:
         others = _with_reports()
         raise VersionError(
-            f"there is no report of profile {profile!r}; profiles with one: {others}",
-            hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` makes one; "
-            "`-p NAME` shows another profile",
+            f"there is no report of profile {profile!r}; profiles with one: "
+            f"{', '.join(others) or 'none'}",
+            hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` makes one"
+            + "".join(f"; or read another: `.venv/bin/pipeline history -p {n}`" for n in others),
         )
     for file, text in _pages(history, html, svg):
         replace_text(file, text)
@@ -69,14 +70,14 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         click.echo(render_history(history), nl=False)
 
 
-def _with_reports() -> str:
-    """Return the names of the profiles that have a report here, or "none"."""
+def _with_reports() -> list[str]:
+    """Return the names of the profiles that have a report here."""
     from pipeline.core.paths import Tree
     from pipeline.release.version import lines_with, published
     from pipeline.report.kept import lines_judged
 
     tree = Tree.here()
-    return ", ".join(sorted({*lines_judged(tree), *lines_with(tree.dists, published)})) or "none"
+    return sorted({*lines_judged(tree), *lines_with(tree.dists, published)})
 
 
 def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[Path, str]]:

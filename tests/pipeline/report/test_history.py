@@ -267,7 +267,7 @@ def test_without_a_report_it_says_what_to_do(tree: Tree) -> None:
     keep(tree.reports("shop") / "0.1.0-aa", report_support.good(), "2026-01-01T00:00:00+00:00")
     bare = CliRunner().invoke(cli, ["history", "-p", "nobody"])
     assert isinstance(bare.exception, VersionError)
-    assert "`-p NAME` shows another profile" in bare.exception.hint
+    assert "read another: `.venv/bin/pipeline history -p shop`" in bare.exception.hint
     assert re.search(r"profiles with one: .*\bshop\b", bare.exception.message)
     unknown = CliRunner().invoke(cli, ["history", "-p", "nobodi"])
     assert isinstance(unknown.exception, ProfileError)
