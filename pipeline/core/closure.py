@@ -19,7 +19,14 @@ PACKAGE = "pipeline"
 # What these do is said to people, and decides no result.
 SILENT = frozenset(
     f"{PACKAGE}.{name}"
-    for name in ("core.console", "core.errors", "core.report_error", "core.spelling", "report.text")
+    for name in (
+        "core.console",
+        "core.errors",
+        "core.report_error",
+        "core.spelling",
+        "judge.topic",
+        "report.text",
+    )
 )
 
 
