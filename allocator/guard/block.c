@@ -84,8 +84,9 @@ static void resize_in_place(hak_place place, const void *block, hak_facts facts,
     atomic_store_explicit(place.record, resized, memory_order_release);
 }
 
+static const hak_free_call by_realloc = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
+
 static void *move(void *block, hak_facts facts, size_t size) {
-    const hak_free_call claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
     /* large blocks that grow will grow again, and copying them each time would take for ever */
     hak_wish wish = {.size = size, .family = HAK_FROM_MALLOC};
     wish.spare = size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX ? size / 4 : 0;
@@ -93,7 +94,7 @@ static void *move(void *block, hak_facts facts, size_t size) {
     if (moved == NULL)
         return NULL;
     memcpy(moved, block, facts.size < size ? facts.size : size);
-    hak_guard_free(block, &claim);
+    hak_guard_free(block, &by_realloc);
     return moved;
 }
 
@@ -104,9 +105,8 @@ static void *move(void *block, hak_facts facts, size_t size) {
 void *hak_guard_resize(void *block, size_t size) {
     hak_place place = hak_place_of(block);
     hak_facts facts = facts_in_use(place, block, "realloc");
-    const hak_free_call claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
-    if (is_mismatched(&claim, facts))
-        hak_refuse_claim(block, &claim, facts);
+    if (is_mismatched(&by_realloc, facts))
+        hak_refuse_claim(block, &by_realloc, facts);
     hak_fence_check(place, block, "realloc", facts);
     hak_facts resized = facts;
     resized.size = size & ((UINT64_C(1) << 48) - 1);
