@@ -35,13 +35,6 @@
 /* The parameter of this number is a format as printf's, and the values follow it. */
 #define HAK_FORMAT(at) __attribute__((format(printf, at, (at) + 1)))
 
-/* The function reads where no variable lies. */
-#ifdef __clang__
-#define HAK_READS_ANYWHERE __attribute__((no_sanitize("address", "memory")))
-#else
-#define HAK_READS_ANYWHERE __attribute__((no_sanitize("address")))
-#endif
-
 /* The compiler may count on it. */
 #define HAK_ASSUME(x) ((x) ? (void)0 : __builtin_unreachable())
 

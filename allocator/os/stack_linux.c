@@ -3,7 +3,6 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "os/object.h"
-#include "os/walk.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -38,8 +37,6 @@ void hak_os_stack_start(void) {
         find_place = (int (*)(const void *, Dl_info *))dlsym(RTLD_DEFAULT, "dladdr");
     hak_os_own(&own_start, &own_end);
     unwind(frame, 1);
-    if (dlsym != NULL)
-        hak_os_walk_start(dlsym);
 }
 
 static bool is_own(const void *frame) {
@@ -47,16 +44,13 @@ static bool is_own(const void *frame) {
 }
 
 /* The unwinder of a static program allocates at its first search, under a lock of its own. */
-__attribute__((noinline)) unsigned hak_os_stack(void **frames, unsigned most) {
+unsigned hak_os_stack(void **frames, unsigned most) {
     static HAK_TLS bool busy;
     void *all[128];
     if (busy)
         return 0;
     busy = true;
-    unsigned room = most + OWN < 128 ? most + OWN : 128, own = 0, kept = 0;
-    unsigned found = hak_os_walk(all, room, __builtin_return_address(0), __builtin_dwarf_cfa());
-    if (found == 0)
-        found = unwind(all, room);
+    unsigned found = unwind(all, most + OWN < 128 ? most + OWN : 128), own = 0, kept = 0;
     busy = false;
     while (own < found && is_own(all[own]))
         own++;
