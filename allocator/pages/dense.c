@@ -11,7 +11,7 @@ enum {
     GROUP = 8,           /* segments to a probe at first: 16 MiB */
     BEHIND = 2,          /* segments to the nearest probe, which has had time to fill up */
     HOLES = 8,           /* up to 1/8 of a dense segment may be holes */
-    SHARE = 8,           /* a huge block is the probe for so many times its length */
+    SHARE = 8,           /* a second full huge block is the probe for so many times its length */
     MOST_BORDERS = 16384 /* between small and huge pages; each is one of the 65,530 mappings that
                           * the system allows by default */
 };
@@ -72,8 +72,9 @@ static bool deserves(const hak_range *r, size_t index) {
 
 /* ---- huge blocks ---- */
 
-/* The huge block that got small pages last: it is the probe for the next ones, up to SHARE times
- * its length together. */
+/* The huge block that got small pages last: it is the probe for the next ones, for its own length.
+ * Behind another dense one it is so for SHARE times its length: a program may fill one table, and
+ * then take many blocks of which it uses little. */
 static struct {
     hak_range *range; /* NULL: none yet */
     size_t middle;    /* a segment */
@@ -96,13 +97,14 @@ static void choose_for_huge_block(hak_range *r, size_t first, size_t count) {
     size_t to = (first + count) / HAK_PAGES_PER_SEGMENT, middle = from + (to - from) / 2;
     if (from >= to || !is_untouched(r, middle))
         return;
-    if (probe.left >= count && borders < MOST_BORDERS && is_dense(probe.range, probe.middle)) {
+    bool dense = probe.range != NULL && is_dense(probe.range, probe.middle);
+    if (dense && probe.left >= count && borders < MOST_BORDERS) {
         probe.left -= count;
         advise_untouched(r, from, to);
     } else {
         probe.range = r;
         probe.middle = middle;
-        probe.left = SHARE * count;
+        probe.left = dense ? SHARE * count : count;
     }
 }
 

@@ -54,7 +54,8 @@ static void after_an_empty_one_there_are_none(void) {
     free_all(blocks);
 }
 
-/* The first one shows that the program fills its blocks; after eight more, another one has to. */
+/* The first one shows that the program may fill its blocks, and stands for one more; a second one
+ * shows that it does. After eight more, another one has to. */
 static void one_in_nine_is_the_probe(void) {
     char *blocks[MOST] = {NULL};
     size_t small = 0, since = 0;
@@ -65,11 +66,24 @@ static void one_in_nine_is_the_probe(void) {
         small += !is_huge(blocks[i]);
         CHECK_THAT(since <= SHARE, "%zu in a row", since);
     }
-    CHECK_THAT(small >= 1 && small <= MOST / SHARE, "%zu of %d", small, MOST);
+    CHECK_THAT(small >= 1 && small <= 1 + MOST / SHARE, "%zu of %d", small, MOST);
     free_all(blocks);
 }
 
-/* What one full block says holds for eight times its pages, and not for a block longer than that.
+/* The table of a program may be full, and its other blocks hardly used. */
+static void one_full_block_stands_for_one_more(void) {
+    char *blocks[MOST] = {NULL};
+    size_t huge = 0;
+    for (size_t i = 0; i < MOST; i++) {
+        full = i == 1 || i == 2; /* so the first one is, while it is the probe */
+        blocks[i] = come(SIZE_MIB);
+        huge += is_huge(blocks[i]);
+    }
+    CHECK_THAT(huge <= 1, "%zu blocks behind a full one have huge pages", huge);
+    free_all(blocks);
+}
+
+/* What full blocks say holds for eight times their pages, and not for a block longer than that.
  */
 static void a_much_longer_block_is_a_probe(void) {
     char *blocks[MOST] = {NULL};
@@ -156,6 +170,7 @@ int main(void) {
     CHECK(hak_policy_now()->huge_pages == HAK_HUGE_DENSE);
     after_an_empty_one_there_are_none();
     one_in_nine_is_the_probe();
+    one_full_block_stands_for_one_more();
     a_much_longer_block_is_a_probe();
     a_sparse_one_keeps_nothing();
     a_full_one_that_goes_leaves_small_pages();
