@@ -17,9 +17,14 @@ typedef unsigned char heat;
  */
 enum { HAK_FIRST_HOT = 128 };
 
+/* A longer block shares no page of the system with others that it could keep cold. */
+static bool may_be_cold(size_t size, size_t alignment, heat hint) {
+    return HAK_HINTS && hint < HAK_FIRST_HOT && hak_most(size, alignment) <= HAK_SMALL_MAX;
+}
+
 /* NULL: the block is not cold, or only the form without a hint can serve it. */
 static void *take_cold(size_t size, size_t alignment, heat hint) {
-    if (!HAK_HINTS || hint >= HAK_FIRST_HOT)
+    if (!may_be_cold(size, alignment, hint))
         return NULL;
     unsigned cls = hak_class_aligned(HAK_FIRST_COLD, HAK_CLASSES, size,
                                      alignment != 0 ? alignment : HAK_MIN_ALIGN);

@@ -1,6 +1,6 @@
 /* Samples of a heap profile: blocks whose free comes to the slow path, which tells the sites.
  *
- * A short one lies in a slab of a cold class. In a process that makes a heap profile those classes
+ * One of up to 16 KiB lies in a slab of a cold class. In a process that makes a heap profile those classes
  * have magazines without slots, so each free of such a block comes to hak_retire. Many samples
  * share a page, and none takes room among other blocks. A longer one is a large block.
  *

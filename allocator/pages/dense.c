@@ -11,7 +11,8 @@ enum {
     GROUP = 8,           /* segments to a probe at first: 16 MiB */
     BEHIND = 2,          /* segments to the nearest probe, which has had time to fill up */
     HOLES = 8,           /* up to 1/8 of a dense segment may be holes */
-    SHARE = 8,           /* a second full huge block is the probe for so many times its length */
+    SHARE = 8,           /* a full huge block behind another one is the probe for so many times
+                          * its length, the first one for a quarter of that */
     MOST_BORDERS = 16384 /* between small and huge pages; each is one of the 65,530 mappings that
                           * the system allows by default */
 };
@@ -72,9 +73,9 @@ static bool deserves(const hak_range *r, size_t index) {
 
 /* ---- huge blocks ---- */
 
-/* The huge block that got small pages last: it is the probe for the next ones, for its own length.
- * Behind another dense one it is so for SHARE times its length: a program may fill one table, and
- * then take many blocks of which it uses little. */
+/* The huge block that got small pages last: it is the probe for the next ones. A program may fill
+ * one table, and then take many blocks of which it uses little. So the first full block stands for
+ * less than one behind another full one. */
 static struct {
     hak_range *range; /* NULL: none yet */
     size_t middle;    /* a segment */
@@ -104,7 +105,7 @@ static void choose_for_huge_block(hak_range *r, size_t first, size_t count) {
     } else {
         probe.range = r;
         probe.middle = middle;
-        probe.left = dense ? SHARE * count : count;
+        probe.left = (dense ? SHARE : SHARE / 4) * count;
     }
 }
 

@@ -12,8 +12,8 @@
  * many threads, and small programs never get any.
  *
  * A huge block may be touched little, whatever lies near it. So its probe is an earlier huge block
- * that has small pages. While the middle of that is resident, later ones get huge pages, up to its
- * length together; behind a second such probe up to eight times its length.
+ * that has small pages. While the middle of that is resident, later ones get huge pages, up to
+ * twice its length together; behind a second such probe up to eight times its length.
  *
  * What is purged goes back to small pages first, so that the system does not fill the holes again
  * by itself. Under the segment lock. */

@@ -19,7 +19,7 @@ SMALL_MAX, MEDIUM_MAX = 2048, 65536
 PAGES_PER_SEGMENT = 32
 SLAB_MAX_BLOCKS = 4096
 # Classes that no size leads to, the same in every geometry: cold_classes.def.
-COLD_CLASSES, COLD_DEPTH = 14, 32
+COLD_CLASSES, COLD_DEPTH = 20, 32
 MOST_CLASSES = 254 - COLD_CLASSES
 # Bytes of a heap beside its magazines: a bound of sizeof(hak_heap), for each class and in all.
 _HEAP_PER_CLASS, _HEAP_FIXED = 96, 1024

@@ -14,13 +14,14 @@
 
 #include "../support/check.h"
 
-enum { MANY = 1000, SIZE = 100, PAGE = 65536, COLD = 1 };
+enum { MANY = 1000, PAGE = 65536, COLD = 1 };
 
 static int (*start)(size_t), (*dump)(const char *), (*validate)(void);
 static void (*stop)(void);
 static void *(*new_by)(size_t, unsigned char);
 static char path[] = "/tmp/hakmem-samples-XXXXXX";
 static char *blocks[MANY];
+static size_t size = 100;
 
 static void *function(const char *name) {
     void *address = dlsym(RTLD_DEFAULT, name);
@@ -28,21 +29,21 @@ static void *function(const char *name) {
     return address;
 }
 
-/* Each malloc of 100 bytes is a sample. */
+/* Each malloc of so many bytes is a sample. */
 static void begin(void) {
     CHECK(start(1) == 0);
 }
 
 static void allocate_all(void) {
     for (int i = 0; i < MANY; i++) {
-        blocks[i] = malloc(SIZE);
-        memset(blocks[i], i, SIZE);
+        blocks[i] = malloc(size);
+        memset(blocks[i], i, size);
     }
 }
 
 static void check_contents(void) {
     for (int i = 0; i < MANY; i++)
-        for (int j = 0; j < SIZE; j++)
+        for (size_t j = 0; j < size; j++)
             CHECK(blocks[i][j] == (char)i);
 }
 
@@ -59,7 +60,7 @@ static size_t neighbours(void) {
     return found;
 }
 
-/* Live samples of SIZE bytes. */
+/* Live samples of `size` bytes. */
 static unsigned long live(void) {
     unsigned long all = 0, count, live_bytes, allocated, bytes;
     char line[4096];
@@ -68,7 +69,7 @@ static unsigned long live(void) {
     CHECK(file != NULL && fgets(line, sizeof line, file) != NULL);
     while (fgets(line, sizeof line, file))
         if (sscanf(line, "%lu: %lu [%lu: %lu] @", &count, &live_bytes, &allocated, &bytes) == 4)
-            all += bytes == SIZE * allocated ? count : 0;
+            all += bytes == size * allocated ? count : 0;
     fclose(file);
     return all;
 }
@@ -81,6 +82,11 @@ static void they_share_pages(void) {
     CHECK(live() == MANY);
     free_all(NULL);
     CHECK(live() == 0);
+}
+
+static void longer_ones_do(void) {
+    size = 5000;
+    they_share_pages();
 }
 
 static void another_thread_frees_them(void) {
@@ -124,7 +130,7 @@ static void they_end_after_the_profile(void) {
     allocate_all();
     stop();
     for (int i = 0; i < MANY; i++)
-        CHECK(new_by(SIZE, COLD)); /* a magazine of cold blocks would be deep by now */
+        CHECK(new_by(size, COLD)); /* a magazine of cold blocks would be deep by now */
     check_contents();
     free_all(NULL);
     CHECK(live() == 0);
@@ -132,13 +138,13 @@ static void they_end_after_the_profile(void) {
 
 /* Cold blocks are freed on the hot path, so no sample may lie there. */
 static void hints_came_first(void) {
-    void *cold = new_by(SIZE, COLD);
+    void *cold = new_by(size, COLD);
     free(cold);
-    free(new_by(SIZE, COLD));
+    free(new_by(size, COLD));
     begin();
     allocate_all();
     CHECK(neighbours() == 0 && live() == MANY);
-    free(new_by(SIZE, COLD));
+    free(new_by(size, COLD));
     check_contents();
     free_all(NULL);
     CHECK(live() == 0);
@@ -172,6 +178,7 @@ int main(void) {
     if (WEXITSTATUS(status) == SKIPPED)
         return SKIPPED;
     in_a_child(they_share_pages);
+    in_a_child(longer_ones_do);
     in_a_child(another_thread_frees_them);
     in_a_child(a_destructor_frees_them);
     in_a_child(they_end_after_the_profile);

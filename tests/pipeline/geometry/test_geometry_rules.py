@@ -83,7 +83,7 @@ BROKEN = {
         "the last class must be of 65536 bytes", lambda g: g.with_classes(g.classes[:-1])
     ),
     "no class": Broken("the last class must be", lambda g: g.with_classes([])),
-    "too many classes": Broken("there are 256 classes; there may be 240", many),
+    "too many classes": Broken("there are 256 classes; there may be 234", many),
     "pages of 32 KiB": Broken(
         "page_shift is 15; it must be from 16 to 18", with_value("page_shift", 15)
     ),
