@@ -329,7 +329,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
     from pipeline.core.preload import preloading
 
     if published.judged is not None and published.report is not None:
-        from pipeline.release.version import untouched
+        from pipeline.release.current import untouched
         from pipeline.report.view import next_command
 
         _show(console, published.report)

@@ -60,7 +60,8 @@ def export_command(
     from pipeline.core.paths import Tree
     from pipeline.release.bundle import pack
     from pipeline.release.marks import require_accepted
-    from pipeline.release.version import require_undamaged, resolve
+    from pipeline.release.mending import require_undamaged
+    from pipeline.release.wish import resolve
 
     found = resolve(Tree.here(), profile, version)
     require_accepted(found)

@@ -43,13 +43,10 @@ def rollback_command(profile: str, wish: str | None) -> None:
     """
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
+    from pipeline.release.current import current, point_current
     from pipeline.release.marks import require_accepted, set_aside, want_again
-    from pipeline.release.version import (
-        current,
-        point_current,
-        require_published,
-        require_undamaged,
-    )
+    from pipeline.release.mending import require_undamaged
+    from pipeline.release.published import require_published
 
     tree, profile = Tree.here(), line_meant(profile, wish, "--to")
     dist = tree.dist(profile)
@@ -97,7 +94,7 @@ def unpin_command(profile: str) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import lift, read_marks
-    from pipeline.release.version import check_folder, lines_with
+    from pipeline.release.published import check_folder, lines_with
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -158,8 +155,9 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.errors import UsageError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
+    from pipeline.release.current import current
     from pipeline.release.marks import mark_of_version, read_marks, reject
-    from pipeline.release.version import current, published
+    from pipeline.release.published import published
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -214,8 +212,8 @@ def _rejected_unpublished(tree: Tree, profile: str, wish: str, reason: str) -> b
 
 def _replace(dist: Path, others: list[Version]) -> str:
     """Make the newest of ``others`` without damage current, or none; return what became of it."""
+    from pipeline.release.current import point_current, point_nowhere
     from pipeline.release.marks import read_marks, want_again
-    from pipeline.release.version import point_current, point_nowhere
 
     place = next((one for one in others if one.is_whole()), None)
     if place is None:
@@ -236,7 +234,7 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     """Take a rejection back; ``current`` stays where it is."""
     from pipeline.core.lock import marks_lock
     from pipeline.release.marks import accept, forget, rejected_and_gone
-    from pipeline.release.version import how_to_mend
+    from pipeline.release.mending import how_to_mend
     from pipeline.report.judged import what_became
 
     with marks_lock(tree.state):
@@ -264,7 +262,7 @@ def _own(tree: Tree, profile: str, wish: str) -> Version:
     """Return the published version that ``wish`` names; VersionError if it was judged alone."""
     from pipeline.core.errors import VersionError
     from pipeline.release.marks import rejected_and_gone
-    from pipeline.release.version import resolve_own
+    from pipeline.release.wish import resolve_own
     from pipeline.report.judged import what_became
 
     try:

@@ -77,7 +77,9 @@ def _target(tree: Tree, line: str, wish: str | None, every: bool) -> tuple[Profi
     """
     from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
-    from pipeline.release.version import current, require_undamaged, resolve
+    from pipeline.release.current import current
+    from pipeline.release.mending import require_undamaged
+    from pipeline.release.wish import resolve
 
     if every and current(tree.dist(line)) is None:
         return None

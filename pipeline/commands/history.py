@@ -73,7 +73,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
 def _with_reports() -> list[str]:
     """Return the names of the profiles that have a report here."""
     from pipeline.core.paths import Tree
-    from pipeline.release.version import lines_with, published
+    from pipeline.release.published import lines_with, published
     from pipeline.report.kept import lines_judged
 
     tree = Tree.here()

@@ -66,8 +66,9 @@ def install_command(
     from pipeline.core.paths import Tree
     from pipeline.release.install import Place, carry_out, plan_install
     from pipeline.release.marks import read_marks, require_accepted
+    from pipeline.release.mending import require_undamaged
     from pipeline.release.prune import remember_place
-    from pipeline.release.version import require_undamaged, resolve
+    from pipeline.release.wish import resolve
 
     found = resolve(Tree.here(), profile, version)
     require_accepted(found)  # a build does not mend what is rejected
@@ -112,7 +113,7 @@ def _refuse_foreign(version: Version) -> None:
     """Raise UsageError for a version of another architecture: nothing here could load it."""
     from pipeline.core.architecture import HERE
     from pipeline.core.errors import UsageError
-    from pipeline.release.version import line_of_version
+    from pipeline.release.mending import line_of_version
 
     line = line_of_version(version)
     name = (version.manifest.get("made_for") or {}).get("architecture", HERE.name)

@@ -68,7 +68,7 @@ def _search(
 def _tell(found: Found, version: Version, where: str) -> None:
     from pipeline.judge.l1i import machine_l1i, without_conflicts
     from pipeline.layout.search_show import exchanges, outcome, table
-    from pipeline.release.version import line_of_version
+    from pipeline.release.mending import line_of_version
 
     cache = without_conflicts(machine_l1i()[0])
     programs = ", ".join(found.before.programs)

@@ -26,7 +26,7 @@ def worthy(
     from pipeline.judge.l1i import machine_l1i, without_conflicts
     from pipeline.layout.worth import told
     from pipeline.layout.worth_show import lines
-    from pipeline.release.version import line_of_version
+    from pipeline.release.mending import line_of_version
 
     version = published_version(subject, profile, wish)
     worth = _weigh(subject, profile, version, changes)
@@ -41,7 +41,8 @@ def published_version(
 ) -> Version:
     """Return the version that is meant; UsageError for a library alone, which has no profile."""
     from pipeline.core.errors import UsageError
-    from pipeline.release.version import MANIFEST, resolve
+    from pipeline.release.version import MANIFEST
+    from pipeline.release.wish import resolve
 
     if wish and Path(wish).is_file() and Path(wish).name != MANIFEST:
         raise UsageError(

@@ -43,7 +43,7 @@ def _fitting(tree: Tree, profile: str, wish: str | None) -> tuple[list[str], str
     """Return the lines of that variant with a published version, or with what is asked for."""
     from pipeline.core.variant import split_line
     from pipeline.release.last import LAST
-    from pipeline.release.version import lines_with, published
+    from pipeline.release.published import lines_with, published
     from pipeline.report.kept import kept_reports
 
     if wish and wish != LAST and kept_reports(tree.reports(profile)):

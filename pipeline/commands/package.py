@@ -38,7 +38,8 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
     from pipeline.core.variant import PRODUCTION
     from pipeline.release.debian import Source, build
     from pipeline.release.marks import require_accepted
-    from pipeline.release.version import line_of_version, require_undamaged, resolve
+    from pipeline.release.mending import line_of_version, require_undamaged
+    from pipeline.release.wish import resolve
 
     tree = Tree.here()
     found = resolve(tree, profile, version)

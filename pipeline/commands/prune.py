@@ -39,7 +39,7 @@ def prune_command(profile: str, keep: int, dry_run: bool) -> None:
     from pipeline.core.lock import marks_lock, tree_lock
     from pipeline.core.paths import Tree
     from pipeline.release.prune import carry_out, clear_leftovers, plan_pruning
-    from pipeline.release.version import require_published
+    from pipeline.release.published import require_published
 
     tree = Tree.here()
     dist = tree.dist(profile)

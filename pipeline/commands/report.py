@@ -248,7 +248,7 @@ def _decided(profile: str, version: Version) -> Decision | None:
 
 def _damage(version: Version) -> str:
     """Return what is wrong with the files of a published version, and the cure; "" for nothing."""
-    from pipeline.release.version import how_to_mend
+    from pipeline.release.mending import how_to_mend
 
     damage = version.damage() if version.is_published else ""
     return damage and f"{damage}; {how_to_mend(version)}"
@@ -267,7 +267,7 @@ def _read(profile: str, wish: str | None) -> ReportModel:
 
 def _measured(profile: str, older: str, newer: str | None, quick: bool) -> VerifyResult:
     from pipeline.core.paths import Tree
-    from pipeline.release.version import resolve
+    from pipeline.release.wish import resolve
 
     tree = Tree.here()
     before, after = resolve(tree, profile, older), resolve(tree, profile, newer)
@@ -296,7 +296,8 @@ def folder_of(profile: str, wish: str | None) -> Path:
     from pipeline.core.paths import Tree
     from pipeline.core.variant import asked_for
     from pipeline.release.last import LAST
-    from pipeline.release.version import lines_with, resolve
+    from pipeline.release.published import lines_with
+    from pipeline.release.wish import resolve
     from pipeline.report.kept import find_report
 
     tree = Tree.here()

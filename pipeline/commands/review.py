@@ -86,7 +86,8 @@ def _base(tree: Tree, profile: str, wish: str) -> Build:
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
     from pipeline.release.last import LAST
-    from pipeline.release.version import Version, resolve
+    from pipeline.release.version import Version
+    from pipeline.release.wish import resolve
     from pipeline.review.gather import read_build
 
     other = Tree(Path(wish).resolve())

@@ -54,7 +54,9 @@ def _checks(profile: str, path: str | None) -> tuple[str, list[Check], list[str]
     from pipeline.core.paths import Tree
     from pipeline.release.check_version import DIGESTS, check_library_file, check_version
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import MANIFEST, how_to_mend, resolve
+    from pipeline.release.mending import how_to_mend
+    from pipeline.release.version import MANIFEST
+    from pipeline.release.wish import resolve
 
     tree = Tree.here()
     if path and Path(path).is_file() and Path(path).name != MANIFEST:

@@ -32,7 +32,7 @@ def complete_version(
 ) -> list[str | CompletionItem]:
     """Return the names of published versions for shell completion."""
     from pipeline.core.paths import Tree
-    from pipeline.release.version import published
+    from pipeline.release.published import published
 
     profile = context.params.get("profile") or "mixed"
     names = [version.name for version in published(Tree.here().dist(profile))]
@@ -43,7 +43,7 @@ def complete_qualified(incomplete: str) -> list[str]:
     """Return PROFILE:current for each profile; after PROFILE: the versions of that one, too."""
     from pipeline.core.paths import Tree
     from pipeline.profile.load import profile_names
-    from pipeline.release.version import published
+    from pipeline.release.published import published
 
     tree, (named, colon, _) = Tree.here(), incomplete.partition(":")
     names = [f"{name}:current" for name in profile_names(tree)]
@@ -65,7 +65,7 @@ def list_command(profile: str | None) -> None:
       pipeline list -p mixed
     """
     from pipeline.core.paths import Tree
-    from pipeline.release.version import require_published
+    from pipeline.release.published import require_published
 
     tree = Tree.here()
     names = _lines_of(tree, profile) if profile else _profiles_published(tree)
@@ -107,7 +107,7 @@ def _table(rows: list[tuple[str, ...]], room: int) -> Iterator[str]:
 def _lines_of(tree: Tree, profile: str) -> list[str]:
     """Return the profile, and its variants of which something is published."""
     from pipeline.core.variant import VARIANTS, line_of
-    from pipeline.release.version import published
+    from pipeline.release.published import published
 
     others = [line_of(profile, variant) for variant in VARIANTS[1:]]
     there = [line for line in others if published(tree.dist(line))]
@@ -117,7 +117,7 @@ def _lines_of(tree: Tree, profile: str) -> list[str]:
 def _profiles_published(tree: Tree) -> list[str]:
     """Return the profiles with published versions, sorted; VersionError if there are none."""
     from pipeline.core.errors import VersionError
-    from pipeline.release.version import check_folder, published
+    from pipeline.release.published import check_folder, published
 
     folders = [path for path in sorted(tree.dists.glob("[!.]*")) if path.is_dir()]
     found = [folder.name for folder in folders if published(folder)]
@@ -140,8 +140,9 @@ def _judged_only(tree: Tree) -> str:
 
 def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
     """Yield a row of cells for each version of a profile."""
+    from pipeline.release.current import current
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import current, published
+    from pipeline.release.published import published
 
     dist = tree.dist(profile)
     now, marks = current(dist), read_marks(dist)

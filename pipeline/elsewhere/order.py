@@ -22,7 +22,8 @@ from pipeline.core.paths import Tree
 from pipeline.core.processor import machine, nearest
 from pipeline.elsewhere.snapshot import Snapshot, unpack
 from pipeline.release.origin import other_tools
-from pipeline.release.version import MANIFEST, published
+from pipeline.release.published import published
+from pipeline.release.version import MANIFEST
 from pipeline.toolchain.find import find_toolchain
 
 if TYPE_CHECKING:

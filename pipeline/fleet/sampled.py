@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 from pipeline.core.errors import ArtifactError, DataError
 from pipeline.core.paths import Tree
 from pipeline.fleet.samples import perf_says
-from pipeline.release.version import published
+from pipeline.release.published import published
 from pipeline.toolchain.elf import read_build_id
 
 # The stages that end with a library for publication, and the files they keep of it.

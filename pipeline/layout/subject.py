@@ -17,7 +17,9 @@ from pipeline.layout.marks import marked, shared_statics
 from pipeline.layout.pins import pinned
 from pipeline.profile.load import load_profile
 from pipeline.release.contents import FDATA
-from pipeline.release.version import MANIFEST, Version, require_undamaged, resolve
+from pipeline.release.mending import require_undamaged
+from pipeline.release.version import MANIFEST, Version
+from pipeline.release.wish import resolve
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import SymbolLists, read_lists

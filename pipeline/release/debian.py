@@ -26,7 +26,8 @@ from pipeline.core.process import run
 from pipeline.core.variant import PRODUCTION, asked_for
 from pipeline.release.contents import HEADER, archive_place, write_package_files
 from pipeline.release.elf_rules import architecture_of, needed_glibc
-from pipeline.release.version import MANIFEST, Version, line_of_version
+from pipeline.release.mending import line_of_version
+from pipeline.release.version import MANIFEST, Version
 
 TOOLS = "usr/lib/hakmem"
 _COMMAND = """\

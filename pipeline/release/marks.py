@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.files import replace_text
-from pipeline.release.version import Version, has, published, the_one
+from pipeline.release.published import published
+from pipeline.release.version import Version
+from pipeline.release.wish import has, the_one
 
 MARKS = "marks.json"
 MODES = ("quick", "default", "thorough")

@@ -12,9 +12,11 @@ from pipeline.core.errors import ArtifactError, SpaceError
 from pipeline.core.files import replace_text
 from pipeline.core.nested import read_json
 from pipeline.core.variant import PRODUCTION, split_line
+from pipeline.release.current import current
 from pipeline.release.install import Place
 from pipeline.release.marks import read_marks
-from pipeline.release.version import Version, current, published
+from pipeline.release.published import published
+from pipeline.release.version import Version
 
 PLACES = "installed-at.json"
 """Beside the versions: the prefixes into which versions of this profile were installed."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pipeline.core.errors import ArtifactError
-from pipeline.release.version import Version, require_undamaged
+from pipeline.release.mending import require_undamaged
+from pipeline.release.version import Version
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import REPORT_VERSION, ReportModel

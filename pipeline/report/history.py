@@ -16,8 +16,10 @@ from pydantic import ConfigDict, Field, ValidationError
 from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.judge.samples import Record
+from pipeline.release.current import current
 from pipeline.release.marks import Marks, read_marks
-from pipeline.release.version import Version, current, published
+from pipeline.release.published import published
+from pipeline.release.version import Version
 from pipeline.report.files import JSON
 from pipeline.report.text import names_apart, played_by
 

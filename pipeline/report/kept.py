@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
-from pipeline.release.version import has, lines_with, of_another, published, the_one
+from pipeline.release.published import lines_with, published
+from pipeline.release.wish import has, of_another, the_one
 from pipeline.report.files import JSON
 
 

@@ -12,7 +12,8 @@ from pipeline.core.variant import asked_for, split_line
 from pipeline.judge.model import VerifyResult
 from pipeline.profile.load import load_profile
 from pipeline.release.marks import read_marks
-from pipeline.release.version import Version, in_short, require_undamaged
+from pipeline.release.mending import require_undamaged
+from pipeline.release.version import Version, in_short
 from pipeline.report.compare import compare_versions, other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel

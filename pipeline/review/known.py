@@ -13,7 +13,8 @@ from pathlib import Path
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import BUILT_FROM
 from pipeline.release.commit import is_alike
-from pipeline.release.version import Version, published
+from pipeline.release.published import published
+from pipeline.release.version import Version
 
 
 def built_at(dist: Path, commit: str, mode: str) -> Version | None:

@@ -13,7 +13,10 @@ from pipeline.core.process import run
 from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
-from pipeline.release.version import CURRENT, Version, published, require_undamaged, resolve
+from pipeline.release.mending import require_undamaged
+from pipeline.release.published import published
+from pipeline.release.version import CURRENT, Version
+from pipeline.release.wish import resolve
 from pipeline.toolchain.elf import read_kind
 
 # A comma ends the library where a variable follows it: a value may have commas.

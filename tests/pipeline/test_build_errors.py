@@ -22,7 +22,7 @@ from pipeline.core.lock import other_run, tree_lock
 from pipeline.core.paths import Tree
 from pipeline.core.store import ROOM_PREFIX
 from pipeline.profile.load import load_profile
-from pipeline.release.version import nothing_published
+from pipeline.release.published import nothing_published
 from pipeline.stages.build.workshop import Options
 from pipeline.toolchain.find import Toolchain
 

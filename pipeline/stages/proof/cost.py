@@ -10,7 +10,7 @@ from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file
 from pipeline.core.store import Notes
 from pipeline.core.variant import PRODUCTION
-from pipeline.release.version import current
+from pipeline.release.current import current
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import command_keys, machine_key, workload_keys

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.errors import GateError
 from pipeline.core.variant import PRODUCTION
-from pipeline.release.version import untouched
+from pipeline.release.current import untouched
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import GateError
+from pipeline.release.current import untouched
 from pipeline.release.last import point_last
 from pipeline.release.marks import Mark, read_marks
-from pipeline.release.version import Version, untouched
+from pipeline.release.version import Version
 from pipeline.stages.publish.product import inputs_of
 
 if TYPE_CHECKING:

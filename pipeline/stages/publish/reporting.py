@@ -15,8 +15,10 @@ from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
 from pipeline.release.commit import commit_of
+from pipeline.release.current import current
 from pipeline.release.last import point_last
-from pipeline.release.version import Version, current, published
+from pipeline.release.published import published
+from pipeline.release.version import Version
 from pipeline.stages.build.baseline import STAGE as BASELINE
 from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.finish import UNSTRIPPED

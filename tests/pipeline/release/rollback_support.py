@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.core.digest import digest_file
 from pipeline.core.paths import Tree
-from pipeline.release.version import Version, point_current
+from pipeline.release.current import point_current
+from pipeline.release.version import Version
 
 OLD, BAD = "1.0-aa11", "1.0-bb22"
 

@@ -28,7 +28,9 @@ from pipeline.core.process import run
 from pipeline.core.processor import require_known
 from pipeline.profile.schema import Program
 from pipeline.release.check_version import check_version
-from pipeline.release.version import Version, current, published
+from pipeline.release.current import current
+from pipeline.release.published import published
+from pipeline.release.version import Version
 from pipeline.stages.bolt import emulated
 from pipeline.stages.bolt.instrument import Counted
 from pipeline.stages.build.baseline import Baseline
@@ -167,7 +169,7 @@ def test_a_version_for_another_architecture_is_not_installed_here(
     tree = Tree(tmp_path)
     foreign = abroad(tree)
     monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
-    monkeypatch.setattr("pipeline.release.version.require_undamaged", lambda _: None)
+    monkeypatch.setattr("pipeline.release.mending.require_undamaged", lambda _: None)
     words = ["install", "-p", "p", "--prefix", str(tmp_path / "prefix"), str(foreign.folder)]
     monkeypatch.setattr("pipeline.core.architecture.HERE", X86_64)
     refused = CliRunner().invoke(cli, words)

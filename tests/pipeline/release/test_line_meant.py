@@ -11,7 +11,8 @@ from rollback_support import BAD, OLD, make
 from pipeline.cli import cli
 from pipeline.core.errors import VersionError
 from pipeline.core.paths import Tree
-from pipeline.release.version import Version, current, point_current
+from pipeline.release.current import current, point_current
+from pipeline.release.version import Version
 
 
 @pytest.fixture

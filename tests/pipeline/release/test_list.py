@@ -12,8 +12,8 @@ from pipeline.cli import cli
 from pipeline.commands import versions
 from pipeline.core.errors import VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.current import current
 from pipeline.release.marks import read_marks, reject
-from pipeline.release.version import current
 
 
 @pytest.fixture

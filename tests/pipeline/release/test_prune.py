@@ -12,10 +12,12 @@ from pipeline.cli import cli
 from pipeline.core import lock
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.current import point_current
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import read_marks, reject
 from pipeline.release.prune import LEAVING, disk_bytes, remember_place
-from pipeline.release.version import Version, point_current, published
+from pipeline.release.published import published
+from pipeline.release.version import Version
 
 NAMES = [f"1.0-{letter * 2}" for letter in "abcdef"]  # the last one is the newest
 

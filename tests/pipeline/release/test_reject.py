@@ -12,8 +12,10 @@ from rollback_support import BAD, OLD, Killed, kill, make, tree_of_two, type_, v
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
+from pipeline.release.current import current, point_current, untouched
 from pipeline.release.marks import read_marks, reject, set_aside
-from pipeline.release.version import Version, current, point_current, resolve, untouched
+from pipeline.release.version import Version
+from pipeline.release.wish import resolve
 
 LIBRARY = "lib/libhakmem.so"
 
@@ -113,7 +115,7 @@ def test_an_empty_name_means_no_version(tree: Tree, words: tuple[str, ...]) -> N
     assert not read_marks(tree.dist("p")).rejected
 
 
-@pytest.mark.parametrize("killed", ["marks._write", "version.point_current"])
+@pytest.mark.parametrize("killed", ["marks._write", "current.point_current"])
 def test_a_rejection_that_was_killed_can_be_given_again(
     tree: Tree, killed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,9 +13,9 @@ from pipeline.core import lock
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.current import current
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import Marks, lift, read_marks, reject, set_aside
-from pipeline.release.version import current
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_rollback_that_was_killed_can_be_taken_back(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("pipeline.release.version.point_current", kill)
+        patch.setattr("pipeline.release.current.point_current", kill)
         with pytest.raises(Killed):
             type_("rollback")
     assert current(tree.dist("p")) == version(tree, BAD)

@@ -11,15 +11,11 @@ import pytest
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
-from pipeline.release.version import (
-    Version,
-    current,
-    how_to_mend,
-    point_current,
-    published,
-    require_published,
-    resolve,
-)
+from pipeline.release.current import current, point_current
+from pipeline.release.mending import how_to_mend
+from pipeline.release.published import published, require_published
+from pipeline.release.version import Version
+from pipeline.release.wish import resolve
 
 
 def make(tree: Tree, name: str, created: str) -> Version:

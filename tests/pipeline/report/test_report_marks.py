@@ -17,8 +17,10 @@ from pipeline.commands.report import complete_wish, report_command
 from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
+from pipeline.release.current import point_current
 from pipeline.release.marks import MARKS, lift, reject, set_aside
-from pipeline.release.version import Version, how_to_mend, point_current
+from pipeline.release.mending import how_to_mend
+from pipeline.release.version import Version
 from pipeline.report.files import write_reports
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,0 +1,38 @@
+"""The version that ``dist/<profile>/current`` points to, and when that moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.files import replacing, sync
+from pipeline.release.published import published
+from pipeline.release.version import CURRENT, Version
+
+
+def current(dist: Path) -> Version | None:
+    """Return the version that ``current`` points to, or None."""
+    link = dist / CURRENT
+    folder = link.parent / link.readlink() if link.is_symlink() else link
+    found = Version(folder)
+    return found if found.is_published else None
+
+
+def untouched(dist: Path) -> str:
+    """Say what a build leaves behind that publishes nothing: `current` as it was, or nothing."""
+    if current(dist):
+        return "`current` is as it was"
+    return "no version is current" if published(dist) else "nothing is published yet"
+
+
+def point_current(version: Version) -> None:
+    """Make ``current`` point to a version, in one step that cannot be seen half-done."""
+    link = version.folder.parent / CURRENT
+    with replacing(link) as fresh:
+        fresh.symlink_to(version.name)
+    sync(link.parent)
+
+
+def point_nowhere(dist: Path) -> None:
+    """Remove ``current``: no version of this folder is wanted."""
+    (dist / CURRENT).unlink(missing_ok=True)
+    sync(dist)
