@@ -44,7 +44,8 @@ def rollback_command(profile: str, wish: str | None) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.current import current, point_current
-    from pipeline.release.marks import require_accepted, set_aside, want_again
+    from pipeline.release.marking import set_aside, want_again
+    from pipeline.release.marks import require_accepted
     from pipeline.release.mending import require_undamaged
     from pipeline.release.published import require_published
 
@@ -93,7 +94,8 @@ def unpin_command(profile: str) -> None:
     """
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import lift, read_marks
+    from pipeline.release.marking import lift
+    from pipeline.release.marks import read_marks
     from pipeline.release.published import check_folder, lines_with
 
     tree = Tree.here()
@@ -156,7 +158,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.current import current
-    from pipeline.release.marks import mark_of_version, read_marks, reject
+    from pipeline.release.marking import reject
+    from pipeline.release.marks import mark_of_version, read_marks
     from pipeline.release.published import published
 
     tree = Tree.here()
@@ -193,7 +196,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
 def _rejected_unpublished(tree: Tree, profile: str, wish: str, reason: str) -> bool:
     """Refuse a build that was judged alone; False if ``wish`` names none."""
     from pipeline.core.lock import marks_lock
-    from pipeline.release.marks import rejected_and_gone
+    from pipeline.release.marking import rejected_and_gone
     from pipeline.report.judged import judged_alone, reject_judged
 
     judged = judged_alone(tree, profile, wish)
@@ -213,7 +216,8 @@ def _rejected_unpublished(tree: Tree, profile: str, wish: str, reason: str) -> b
 def _replace(dist: Path, others: list[Version]) -> str:
     """Make the newest of ``others`` without damage current, or none; return what became of it."""
     from pipeline.release.current import point_current, point_nowhere
-    from pipeline.release.marks import read_marks, want_again
+    from pipeline.release.marking import want_again
+    from pipeline.release.marks import read_marks
 
     place = next((one for one in others if one.is_whole()), None)
     if place is None:
@@ -233,7 +237,7 @@ def _replace(dist: Path, others: list[Version]) -> str:
 def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     """Take a rejection back; ``current`` stays where it is."""
     from pipeline.core.lock import marks_lock
-    from pipeline.release.marks import accept, forget, rejected_and_gone
+    from pipeline.release.marking import accept, forget, rejected_and_gone
     from pipeline.release.mending import how_to_mend
     from pipeline.report.judged import what_became
 
@@ -261,7 +265,7 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
 def _own(tree: Tree, profile: str, wish: str) -> Version:
     """Return the published version that ``wish`` names; VersionError if it was judged alone."""
     from pipeline.core.errors import VersionError
-    from pipeline.release.marks import rejected_and_gone
+    from pipeline.release.marking import rejected_and_gone
     from pipeline.release.wish import resolve_own
     from pipeline.report.judged import what_became
 

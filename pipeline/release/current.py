@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pipeline.core.errors import ArtifactError
 from pipeline.core.files import replacing, sync
 from pipeline.release.published import published
 from pipeline.release.version import CURRENT, Version
+
+MODES = ("quick", "default", "thorough")
+"""How much a version was judged, the least first."""
 
 
 def current(dist: Path) -> Version | None:
@@ -36,3 +40,28 @@ def point_nowhere(dist: Path) -> None:
     """Remove ``current``: no version of this folder is wanted."""
     (dist / CURRENT).unlink(missing_ok=True)
     sync(dist)
+
+
+def why_current_stays(
+    now: Version | None, version: Version, mode: str, worse: tuple[str, ...]
+) -> str | None:
+    """Return why ``current`` does not move from ``now`` by itself, or None if it may.
+
+    It moves to what was judged as fully as ``now``, or more so, and is not shown to be worse than
+    it in anything; ``worse`` are the sentences of that.
+    """
+    if now is None or now == version:
+        return None
+    before = _mode(now)
+    if before in MODES and MODES.index(mode) < MODES.index(before):
+        return f"{now.name} was judged in mode {before}, this one in mode {mode} alone"
+    if worse:
+        return f"this one is worse than {now.name}: {'; '.join(worse)}"
+    return None
+
+
+def _mode(version: Version) -> str:
+    try:
+        return str(version.manifest["verdict"]["mode"])
+    except (ArtifactError, KeyError, TypeError):
+        return "unknown"

@@ -11,14 +11,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.core.errors import ArtifactError, VersionError
-from pipeline.core.files import replace_text
-from pipeline.release.published import published
 from pipeline.release.version import Version
-from pipeline.release.wish import has, the_one
 
 MARKS = "marks.json"
-MODES = ("quick", "default", "thorough")
-"""How much a version was judged, the least first."""
 
 
 class _Record(BaseModel):
@@ -132,97 +127,6 @@ def read_marks(dist: Path) -> Marks:
         ) from error
 
 
-def set_aside(version: Version, aim: Version) -> None:
-    """Remember that ``version`` was rolled back to ``aim``, which itself is wanted again."""
-    marks = read_marks(version.folder.parent)
-    others = tuple(one for one in marks.aside if one.version not in (version.name, aim.name))
-    _write(
-        version.folder.parent,
-        marks.model_copy(update={"aside": (*others, mark_of_version(version))}),
-    )
-
-
-def want_again(version: Version) -> None:
-    """Forget that one version was rolled back: it becomes current."""
-    dist, marks = version.folder.parent, read_marks(version.folder.parent)
-    others = tuple(one for one in marks.aside if one.version != version.name)
-    if others != marks.aside:
-        _write(dist, marks.model_copy(update={"aside": others}))
-
-
-def lift(dist: Path) -> tuple[Mark, ...]:
-    """Forget what was rolled back, and return it."""
-    marks = read_marks(dist)
-    if marks.aside:
-        _write(dist, marks.model_copy(update={"aside": ()}))
-    return marks.aside
-
-
-def reject(version: Version, reason: str) -> None:
-    """Refuse a version for good."""
-    refuse(version.folder.parent, mark_of_version(version, reason))
-
-
-def refuse(dist: Path, mark: Mark) -> None:
-    """Keep one rejection, in place of an older one of that version."""
-    _write(dist, read_marks(dist).with_rejection(mark))
-
-
-def rejected_and_gone(dist: Path, wish: str) -> Mark | None:
-    """Return the rejection of a version that ``wish`` names and has no folder; or None.
-
-    Pruning has removed it, or it never was published.
-    """
-    there = published(dist)
-    if not wish or has(there, wish):
-        return None
-    names = {one.name for one in there}
-    gone = {one.version: one for one in read_marks(dist).rejected if one.version not in names}
-    found = the_one([dist / name for name in gone], wish, dist.name)
-    return gone[found.name] if found else None
-
-
-def forget(dist: Path, mark: Mark) -> None:
-    """Take back one rejection."""
-    marks = read_marks(dist)
-    others = tuple(one for one in marks.rejected if one != mark)
-    _write(dist, marks.model_copy(update={"rejected": others}))
-
-
-def accept(version: Version) -> Mark | None:
-    """Take back that a version was rejected; return the mark, None if there was none."""
-    dist = version.folder.parent
-    found = read_marks(dist).rejection(version)
-    if found is not None:
-        forget(dist, found)
-    return found
-
-
-def why_current_stays(
-    now: Version | None, version: Version, mode: str, worse: tuple[str, ...]
-) -> str | None:
-    """Return why ``current`` does not move from ``now`` by itself, or None if it may.
-
-    It moves to what was judged as fully as ``now``, or more so, and is not shown to be worse than
-    it in anything; ``worse`` are the sentences of that.
-    """
-    if now is None or now == version:
-        return None
-    before = _mode(now)
-    if before in MODES and MODES.index(mode) < MODES.index(before):
-        return f"{now.name} was judged in mode {before}, this one in mode {mode} alone"
-    if worse:
-        return f"this one is worse than {now.name}: {'; '.join(worse)}"
-    return None
-
-
-def _mode(version: Version) -> str:
-    try:
-        return str(version.manifest["verdict"]["mode"])
-    except (ArtifactError, KeyError, TypeError):
-        return "unknown"
-
-
 def mark_of_version(version: Version, reason: str = "") -> Mark:
     """Return the mark of a version that has a folder, made now."""
     try:
@@ -237,8 +141,3 @@ def mark_of(version: str, library: str | None, inputs: str | None = None, reason
     """Return the mark of a version, made now."""
     since = datetime.now(UTC).isoformat(timespec="seconds")
     return Mark(version=version, library=library, inputs=inputs, since=since, reason=reason)
-
-
-def _write(dist: Path, marks: Marks) -> None:
-    dist.mkdir(parents=True, exist_ok=True)
-    replace_text(dist / MARKS, marks.model_dump_json(indent=1) + "\n")

@@ -7,7 +7,8 @@ from pathlib import Path
 from pipeline.core.errors import VersionError
 from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
-from pipeline.release.marks import Mark, mark_of, mark_of_version, read_marks, refuse
+from pipeline.release.marking import refuse
+from pipeline.release.marks import Mark, mark_of, mark_of_version, read_marks
 from pipeline.release.published import published
 from pipeline.report.files import JSON
 from pipeline.report.kept import find_report, was_published

@@ -16,7 +16,7 @@ from operate.commands import check
 from operate.libraries import Library
 from operate.processes import Process
 from pipeline.core.errors import ExitCode
-from pipeline.release.marks import accept, reject
+from pipeline.release.marking import accept, reject
 from pipeline.release.version import Version
 
 __all__ = ["compile_c", "library"]

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from pipeline.cli import cli
 from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
-from pipeline.release.marks import reject
+from pipeline.release.marking import reject
 from pipeline.release.version import Version
 
 HEALTH = """

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import SpaceError, how_to_write
 from pipeline.core.lock import marks_lock
-from pipeline.release.current import current, point_current
+from pipeline.release.current import current, point_current, why_current_stays
 from pipeline.release.last import point_last
-from pipeline.release.marks import lift, read_marks, why_current_stays
+from pipeline.release.marking import lift
+from pipeline.release.marks import read_marks
 from pipeline.release.published import check_folder
 from pipeline.release.version import CURRENT, Version
 from pipeline.report.text import change as percent

@@ -15,8 +15,7 @@ from pipeline.commands.build import conclude
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
 from pipeline.release import check_version
-from pipeline.release.current import current
-from pipeline.release.marks import why_current_stays
+from pipeline.release.current import current, why_current_stays
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
 from pipeline.stages.publish import publish

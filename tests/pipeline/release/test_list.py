@@ -13,7 +13,8 @@ from pipeline.commands import versions
 from pipeline.core.errors import VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.current import current
-from pipeline.release.marks import read_marks, reject
+from pipeline.release.marking import reject
+from pipeline.release.marks import read_marks
 
 
 @pytest.fixture

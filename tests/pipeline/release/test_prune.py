@@ -14,7 +14,8 @@ from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.current import point_current
 from pipeline.release.install import Place, carry_out, plan_install
-from pipeline.release.marks import read_marks, reject
+from pipeline.release.marking import reject
+from pipeline.release.marks import read_marks
 from pipeline.release.prune import LEAVING, disk_bytes, remember_place
 from pipeline.release.published import published
 from pipeline.release.version import Version

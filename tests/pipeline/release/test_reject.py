@@ -13,7 +13,8 @@ from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.current import current, point_current, untouched
-from pipeline.release.marks import read_marks, reject, set_aside
+from pipeline.release.marking import reject, set_aside
+from pipeline.release.marks import read_marks
 from pipeline.release.version import Version
 from pipeline.release.wish import resolve
 
@@ -115,7 +116,7 @@ def test_an_empty_name_means_no_version(tree: Tree, words: tuple[str, ...]) -> N
     assert not read_marks(tree.dist("p")).rejected
 
 
-@pytest.mark.parametrize("killed", ["marks._write", "current.point_current"])
+@pytest.mark.parametrize("killed", ["marking._write", "current.point_current"])
 def test_a_rejection_that_was_killed_can_be_given_again(
     tree: Tree, killed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

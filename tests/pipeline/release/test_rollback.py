@@ -15,7 +15,8 @@ from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.current import current
 from pipeline.release.install import Place, carry_out, plan_install
-from pipeline.release.marks import Marks, lift, read_marks, reject, set_aside
+from pipeline.release.marking import lift, reject, set_aside
+from pipeline.release.marks import Marks, read_marks
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ from pipeline.cli import cli
 from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
-from pipeline.release.marks import MARKS, reject
+from pipeline.release.marking import reject
+from pipeline.release.marks import MARKS
 from pipeline.release.version import Version
 from pipeline.report import terminal, text
 from pipeline.report.files import write_reports

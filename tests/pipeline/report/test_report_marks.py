@@ -18,7 +18,8 @@ from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.current import point_current
-from pipeline.release.marks import MARKS, lift, reject, set_aside
+from pipeline.release.marking import lift, reject, set_aside
+from pipeline.release.marks import MARKS
 from pipeline.release.mending import how_to_mend
 from pipeline.release.version import Version
 from pipeline.report.files import write_reports

@@ -10,7 +10,7 @@ from review_support import BASE, HEAD, keep, review
 
 from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
-from pipeline.release.marks import reject
+from pipeline.release.marking import reject
 from pipeline.release.version import Version
 
 pytest_plugins = ("review_trees",)
