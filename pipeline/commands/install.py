@@ -13,7 +13,8 @@ from pipeline.commands.versions import complete_version
 from pipeline.core.variant import shared_name
 
 if TYPE_CHECKING:
-    from pipeline.release.install import Place, Plan
+    from pipeline.release.install_plan import Plan
+    from pipeline.release.installed import Place
     from pipeline.release.version import Version
 
 # Here the loader finds a new library only when its cache is made again.
@@ -64,7 +65,9 @@ def install_command(
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
     from pipeline.core.paths import Tree
-    from pipeline.release.install import Place, carry_out, plan_install
+    from pipeline.release.install import carry_out
+    from pipeline.release.install_plan import plan_install
+    from pipeline.release.installed import Place
     from pipeline.release.marks import read_marks, require_accepted
     from pipeline.release.mending import require_undamaged
     from pipeline.release.prune import remember_place
@@ -139,7 +142,9 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant
       pipeline uninstall --prefix /usr/local --dry-run
       pipeline uninstall --prefix /usr/local
     """
-    from pipeline.release.install import Place, carry_out, plan_removal
+    from pipeline.release.install import carry_out
+    from pipeline.release.install_plan import plan_removal
+    from pipeline.release.installed import Place
 
     plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None, variant))
     for name in plan.keep:

@@ -13,7 +13,7 @@ from pipeline.core.files import replace_text
 from pipeline.core.nested import read_json
 from pipeline.core.variant import PRODUCTION, split_line
 from pipeline.release.current import current
-from pipeline.release.install import Place
+from pipeline.release.installed import Place
 from pipeline.release.marks import read_marks
 from pipeline.release.published import published
 from pipeline.release.version import Version

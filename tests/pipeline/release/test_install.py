@@ -14,7 +14,9 @@ from pipeline.core.digest import digest_bytes
 from pipeline.core.errors import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
-from pipeline.release.install import Place, carry_out, plan_install, plan_removal
+from pipeline.release.install import carry_out
+from pipeline.release.install_plan import plan_install, plan_removal
+from pipeline.release.installed import Place
 from pipeline.release.marks import Mark, Marks
 from pipeline.release.version import Version
 

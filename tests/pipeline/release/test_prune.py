@@ -13,7 +13,9 @@ from pipeline.core import lock
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.current import point_current
-from pipeline.release.install import Place, carry_out, plan_install
+from pipeline.release.install import carry_out
+from pipeline.release.install_plan import plan_install
+from pipeline.release.installed import Place
 from pipeline.release.marking import reject
 from pipeline.release.marks import read_marks
 from pipeline.release.prune import LEAVING, disk_bytes, remember_place

@@ -14,7 +14,9 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.current import current
-from pipeline.release.install import Place, carry_out, plan_install
+from pipeline.release.install import carry_out
+from pipeline.release.install_plan import plan_install
+from pipeline.release.installed import Place
 from pipeline.release.marking import lift, reject, set_aside
 from pipeline.release.marks import Marks, read_marks
 

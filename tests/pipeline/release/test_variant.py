@@ -15,7 +15,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.variant import HARDENED, PRODUCTION, line_of, shared_name, split_line
 from pipeline.profile.load import load_profile
 from pipeline.release.current import current, point_current
-from pipeline.release.install import Place
+from pipeline.release.installed import Place
 from pipeline.release.marks import read_marks
 from pipeline.release.prune import plan_pruning
 from pipeline.release.version import Version
