@@ -9,8 +9,7 @@ import sys
 import time
 from contextlib import suppress
 
-from operate import overview, rejections, statistics
-from operate.commands import check
+from operate import facts, overview, rejections, statistics
 from operate.overview import Document
 from operate.processes import Process, number
 from pipeline.core.errors import ExitCode
@@ -74,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _known(process: Process) -> Document:
     """Return its name, the published version that it runs, and why that was rejected, if it was."""
-    library, name = check.published(process), process.command()
+    library, name = facts.published(process), process.command()
     if library is None:
         return {"program": name, "published": None, "rejected": None}
     rejected = rejections.rejection(library)

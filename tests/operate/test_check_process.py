@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from made import Compile, compile_c, hakmem, library, publish
 
-from operate import system
+from operate import facts as known
+from operate import facts_page, system
 from operate.commands import check
 from operate.elf import read
 from operate.processes import Process, who_may
@@ -194,10 +195,10 @@ def test_a_replaced_file_that_may_not_be_read_is_unknown_and_never_no(
     monkeypatch.setattr(Process, "mapped", _refused)
     with running(echo, LD_PRELOAD=str(place)) as pid:
         _installed(tmp_path, library, "1.0-new", b"more")
-        found = check.facts(Process(pid))
+        found = known.facts(Process(pid))
     assert found["serves_malloc"] is None and found["malloc_from"] is None
     assert found["library"]["version"] is None
-    assert "malloc is hakmem's  unknown: " in "\n".join(check.lines(found))
+    assert "malloc is hakmem's  unknown: " in "\n".join(facts_page.lines(found))
 
 
 def _refused(process: Process, path: str) -> Path:
@@ -328,7 +329,7 @@ def test_a_program_in_a_chroot_is_told_of_its_own_files(tmp_path: Path, compile_
         child.stdin.write(b"a\n")
         child.stdin.flush()
         started = child.stdout.readline() == b"a\n"
-        found = check.facts(Process(child.pid)) if started else {}
+        found = known.facts(Process(child.pid)) if started else {}
         child.stdin.close()
     if not started:
         pytest.skip("chroot does not work here")
@@ -363,7 +364,7 @@ def test_pages_of_64_kib_and_the_line_that_allows_them(tmp_path: Path) -> None:
 
 def test_huge_pages_are_told_in_words_with_the_line_that_allows_them(tmp_path: Path) -> None:
     files = {"enabled": "always [madvise] never", "hugepages-64kB/enabled": "always [never]"}
-    rows = dict(check._huge_page_rows(_huge_pages(tmp_path, files)))
+    rows = dict(facts_page._huge_page_rows(_huge_pages(tmp_path, files)))
     assert rows["  of 2 MiB"] == "programs that ask get them, as hakmem does (madvise)"
     assert rows["  of 64 KiB"] == "no program gets them (never)"
     assert rows["to allow 64 KiB"].endswith("/hugepages-64kB/enabled")
@@ -435,12 +436,12 @@ def test_the_advice_is_for_who_asks(owner: int | None, user: int, words: str) ->
 def test_options_are_those_of_the_start_and_fit_the_terminal() -> None:
     path = "/run/" + "x" * 90
     said = {"HAKMEM_CONF": f"file={path}", "HAKMEM_PURGE_DELAY": "9", "HAKMEM_QUIET": "1"}
-    rows = check._option_rows(said, 7)
+    rows = facts_page._option_rows(said, 7)
     assert rows == [
         ("options at start", f"HAKMEM_CONF=file={path}"),
         ("", "HAKMEM_PURGE_DELAY=9 HAKMEM_QUIET=1"),
     ]
-    assert check._option_rows({}, 7) == [("options at start", "none set")]
+    assert facts_page._option_rows({}, 7) == [("options at start", "none set")]
 
 
 def test_a_name_that_is_no_text_neither_ends_it_nor_steers_the_terminal(

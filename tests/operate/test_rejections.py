@@ -12,7 +12,7 @@ from made import Compile, compile_c, hakmem, library, publish
 from test_check_process import ECHO, facts, running
 
 from operate import rejections
-from operate.commands import check
+from operate.facts import restart_gives_another
 from operate.libraries import Library
 from operate.processes import Process
 from pipeline.core.errors import ExitCode
@@ -124,7 +124,7 @@ def test_after_an_install_over_it_a_restart_is_advised(
         shutil.copy2(version.library, new)
         new.rename(version.library)
         say(version.folder, version=name)
-        assert check.restart_gives_another(Process(pid), f"{gone} (deleted)", mine) == helps
+        assert restart_gives_another(Process(pid), f"{gone} (deleted)", mine) == helps
 
 
 @pytest.mark.parametrize("place", ["1.0-aa", "current"])

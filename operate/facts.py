@@ -1,0 +1,146 @@
+"""What is known of a process: whose malloc it has, which library, and what it may have."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from operate import allocators, libraries, rejections, system
+from operate.libraries import Library
+from operate.processes import GONE, Process, file_name, is_gone
+
+
+def facts(process: Process) -> dict[str, Any]:
+    """Return all that is known of a process."""
+    mapped, server = process.files(), process.server()
+    ours = ours_in(mapped)
+    failed = missing(process, mapped)
+    hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
+    return {
+        "schema_version": 1,
+        "pid": process.pid,
+        "command": process.command(),
+        "program": process.program(),
+        "library": None if ours is None else library(process, ours),
+        "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
+        "malloc_from": None if hidden else server or None,
+        "other_allocators": others(process, mapped, "" if hidden else server),
+        "options": options(process),
+        "preload_failed": failed,
+        "preload_reasons": {path: _refusal(process, path) for path in failed},
+        "huge_pages": system.huge_pages(process),
+        "memory": system.memory(process),
+        "limits": system.limits(process),
+    }
+
+
+def library(process: Process, path: str) -> dict[str, Any]:
+    """Return what is known of the library: by its file, and the manifest of its bytes."""
+    elf, known = process.elf(path), library_at(process, path)
+    return {
+        "path": path,
+        "replaced_since": is_gone(path),
+        "removed_since": is_gone(path) and not process.place(path).exists(),
+        "build_id": elf.build_id if elf else None,
+        "version": known.version if known else None,
+        "profile": known.profile if known else None,
+        "level": known.level if known else None,
+        "cpu": known.built_for if known else None,
+        "rejected": rejections.rejection(known) if known else None,
+        "restart_gives_another": restart_gives_another(process, path, known),
+    }
+
+
+def restart_gives_another(process: Process, path: str, now: Library | None) -> bool:
+    """Tell whether a process would get another version than now, one that is not rejected.
+
+    ``path`` is the file that it has mapped. That of its LD_PRELOAD may lead elsewhere since.
+    """
+    named = [one for one in process.preloads() if allocators.is_ours(one) and "/" in one]
+    file = process.leads_to((named or [path])[0].removesuffix(GONE))
+    if file is None or (not is_gone(path) and file.samefile(process.place(path))):
+        return False
+    then = libraries.manifest_of(file)
+    if then is None:
+        return True
+    return rejections.rejection(then) is None and (now is None or then.version != now.version)
+
+
+def ours_in(mapped: list[str]) -> str | None:
+    """Return which of the mapped files is our library."""
+    return next((path for path in mapped if allocators.is_ours(path)), None)
+
+
+def published(process: Process) -> Library | None:
+    """Return the published library that a process runs; None if nobody knows it."""
+    ours = ours_in(process.files())
+    return library_at(process, ours) if ours else None
+
+
+def _is_hidden(process: Process, ours: str | None) -> bool:
+    """Tell whether our library is mapped from a file that is gone and that we may not read."""
+    return ours is not None and is_gone(ours) and process.elf(ours) is None
+
+
+def library_at(process: Process, path: str) -> Library | None:
+    """Return the published library that has the bytes of a mapped file."""
+    if not is_gone(path):
+        return libraries.manifest_of(process.place(path))
+    try:
+        digest = hashlib.sha256(process.mapped(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+    return libraries.by_digest(process.place(path), digest)
+
+
+def _is_linked_in(process: Process, server: str) -> bool:
+    """Tell whether the program itself serves malloc and has our static library inside."""
+    elf = process.elf(server) if server and server == process.program() else None
+    return elf is not None and "hak_malloc" in elf.exported | elf.names
+
+
+def others(process: Process, mapped: list[str], server: str) -> list[str]:
+    """Return other allocators: libraries that are loaded, and what is linked into the program."""
+    found = [
+        f"{whose} ({path}){_use(path, server)}"
+        for path in mapped
+        if (whose := allocators.by_file_name(path))
+    ]
+    elf = process.elf(process.program())
+    if elf is not None and (whose := allocators.inside(elf)):
+        serves = ", which serves malloc" if server == process.program() else ""
+        found.append(f"{whose} (inside {process.program()}{serves})")
+    return found
+
+
+def _use(path: str, server: str) -> str:
+    """Say whether the program's malloc comes from a loaded library; "" where nobody knows."""
+    if not server:
+        return ""
+    return ", which serves malloc" if path == server else ", whose malloc is not used"
+
+
+def options(process: Process) -> dict[str, str] | None:
+    """Return the options it was started with; none count in secure mode. None: nobody knows."""
+    if process.variables_are_gone():
+        return None
+    if process.is_secure():
+        return {}
+    pairs = process.variables().items()
+    return {name: value for name, value in sorted(pairs) if name.startswith("HAKMEM_")}
+
+
+def missing(process: Process, mapped: list[str]) -> list[str]:
+    """Return files of ours that should have been preloaded and are not mapped."""
+    names = {file_name(path) for path in mapped}
+    return [p for p in process.preloads() if allocators.is_ours(p) and Path(p).name not in names]
+
+
+def _refusal(process: Process, path: str) -> str:
+    """Return why the loader did not take a file, as far as that can be seen in the process's root.
+
+    A name without a folder is looked for in many, so nothing is said of it.
+    """
+    there = "/" not in path or process.has_file(path)
+    return "the loader refused it" if there else "there is no such file"
