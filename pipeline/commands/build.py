@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -23,9 +21,7 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.profile.schema import Profile
-    from pipeline.report.model import ReportModel
     from pipeline.stages.build.workshop import Options, Workshop
-    from pipeline.stages.publish.publish import Published
 
 
 @click.command("build")
@@ -104,17 +100,7 @@ def build_command(
     """
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other: take one of them")
-    if scheduler is not None and tune_budget_s is None and cpu != "all":
-        raise click.UsageError("--scheduler needs --tune-budget, or --cpu all")
-    if cpu == "all" and tune_budget_s is not None:
-        first = f"pipeline tune --profile {profile} --tune-budget {tune_budget_s:g}s"
-        raise click.UsageError(f"--cpu all is not tuned: search first, with `.venv/bin/{first}`")
-    if dry_run and (cpu == "all" or tune_budget_s is not None):
-        raise click.UsageError("--dry-run goes with neither --cpu all nor --tune-budget")
-    if cpu == "all" and scheduler == "local":
-        raise click.UsageError(
-            "--scheduler local is this machine: --cpu all needs the address of one with others"
-        )
+    _refuse_misplaced(profile, scheduler, tune_budget_s, cpu, dry_run)
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.core.variant import PRODUCTION, split_line
@@ -144,9 +130,28 @@ def build_command(
     _run(Tree.here(), profile, options, console, wait)
 
 
+def _refuse_misplaced(
+    profile: str, scheduler: str | None, tune_budget_s: float | None, cpu: str | None, dry_run: bool
+) -> None:
+    """Raise UsageError where tuning, other machines and a dry run do not go together."""
+    if scheduler is not None and tune_budget_s is None and cpu != "all":
+        raise click.UsageError("--scheduler needs --tune-budget, or --cpu all")
+    if cpu == "all" and tune_budget_s is not None:
+        first = f"pipeline tune --profile {profile} --tune-budget {tune_budget_s:g}s"
+        raise click.UsageError(f"--cpu all is not tuned: search first, with `.venv/bin/{first}`")
+    if dry_run and (cpu == "all" or tune_budget_s is not None):
+        raise click.UsageError("--dry-run goes with neither --cpu all nor --tune-budget")
+    if cpu == "all" and scheduler == "local":
+        raise click.UsageError(
+            "--scheduler local is this machine: --cpu all needs the address of one with others"
+        )
+
+
 def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: bool) -> None:
     import time
 
+    from pipeline.commands.build_result import conclude
+    from pipeline.commands.workshop import open_workshop, tell_load
     from pipeline.core.variant import split_line
     from pipeline.geometry.load import load_geometry
     from pipeline.profile.load import load_profile
@@ -178,17 +183,6 @@ def _plan(shop: Workshop) -> None:
         shop.console.say("dry run: no stage has anything to do")
 
 
-def tell_load(console: BuildConsole) -> None:
-    """Say at the start, not only when nothing was decided, that others use the machine."""
-    import os
-
-    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    if load > cores:
-        console.notice(
-            f"load {load:.0f} on {cores} CPUs: this will take longer, and may decide less"
-        )
-
-
 def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
     """Raise UsageError for a regression that no judgement of this profile can name."""
     if not allowed:
@@ -204,157 +198,3 @@ def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
             f"--allow-regression {unknown[0]}: profile {profile.name!r} judges no such workload",
             hint=f"one of: {', '.join(known)}",
         )
-
-
-@contextmanager
-def open_workshop(
-    tree: Tree, profile: Profile, options: Options, console: BuildConsole, *, wait: bool
-) -> Iterator[Workshop]:
-    """Find the tools, hold the lock of the tree, and keep the store tidy around a build.
-
-    A dry run makes nothing, so it needs no lock, and leaves the store alone.
-    """
-    from pipeline.core.errors import BuildInterrupted
-    from pipeline.core.lock import tree_lock
-    from pipeline.core.store import Store
-    from pipeline.core.variant import line_of
-    from pipeline.stages.build.workshop import Workshop
-    from pipeline.toolchain.find import find_toolchain
-    from pipeline.toolchain.identity import MEMORY
-
-    tools = find_toolchain(tree.state / MEMORY)
-    store = Store(tree.artifacts(line_of(profile.name, options.variant)))
-    if options.dry_run:
-        _tell_other_run(tree, console)
-        yield Workshop(tree, profile, tools, store, console, options)
-        return
-    with tree_lock(tree.state, wait=wait, say=console.say):
-        store.clear_rooms()
-        try:
-            yield Workshop(tree, profile, tools, store, console, options)
-        except KeyboardInterrupt as interrupt:
-            raise BuildInterrupted from interrupt
-        store.tidy()
-
-
-def _tell_other_run(tree: Tree, console: BuildConsole) -> None:
-    """Say what else works in the tree: its artifacts may be there a minute later."""
-    from pipeline.core.lock import other_run
-
-    if other := other_run(tree.state):
-        console.notice(f"{other}: what it has not finished is listed as still to be made")
-
-
-@contextmanager
-def open_to_judge(
-    tree: Tree, profile: Profile, options: Options, console: BuildConsole
-) -> Iterator[Workshop]:
-    """Open the workshop for a judgement of which nothing is kept: an interrupt says so."""
-    from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
-
-    try:
-        with open_workshop(tree, profile, options, console, wait=True) as shop:
-            yield shop
-    except BuildInterrupted as interrupt:
-        raise JudgementInterrupted from interrupt
-
-
-def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
-    """Say why ``current`` has not moved, and what would move it."""
-    from pipeline.core.paths import from_here
-
-    name, profile = published.folder.name, published.folder.parent.name
-    if published.report is not None:
-        _show(console, published.report)
-        where = from_here(published.folder)
-        console.say(f"published in {seconds:.1f} s, but not made current: {where}")
-        cure = (
-            f"`.venv/bin/pipeline rollback -p {profile} --to {name}` makes it current all the same"
-        )
-    else:
-        cure = (
-            f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
-            "so does a change of sources, flags, training, lists or geometry"
-        )
-    console.prose(f"{_where_it_stays(published)}; {cure}")
-    _tell_next(console, published.report)
-
-
-def _tell_mended(console: BuildConsole, published: Published) -> None:
-    """Say which files a damaged version has again, and that nothing else of it is new."""
-    console.prose(
-        f"{published.folder.name} is whole again: {', '.join(published.mended)} had been damaged; "
-        "its report and its date are as they were"
-    )
-    if published.stays is not None:
-        console.prose(_where_it_stays(published))
-
-
-def _where_it_stays(published: Published) -> str:
-    """Say which version is current still, and why."""
-    now = published.before.name if published.before else "no version"
-    return f"`current` is still {now}: {published.stays}"
-
-
-def _where_it_is(published: Published) -> str:
-    """Say which version is current now, and which one was before."""
-    now, before = published.folder.name, published.before
-    if before is None:
-        return f"`current` is now {now}; no version was current before"
-    if before.name == now:
-        return f"`current` is {now}, as before"
-    return f"`current` is now {now}; it was {before.name} before"
-
-
-def _show(console: BuildConsole, report: ReportModel) -> None:
-    """Print the verdict table. Where nothing was done there is none, and its modules stay away."""
-    from pipeline.report.terminal import show_verdict
-
-    show_verdict(console, report)
-
-
-def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
-    """Say which command would decide what is undecided in a build that was published."""
-    if report is None:
-        return
-    from pipeline.report.view import next_command
-
-    if step := next_command(report):
-        console.prose(f"next: {step}")
-
-
-def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
-    """Print the verdict table (or why there was nothing to do) and the line to copy."""
-    from pipeline.core.paths import from_here
-    from pipeline.core.preload import preloading
-
-    if published.judged is not None and published.report is not None:
-        from pipeline.release.current import untouched
-        from pipeline.report.view import next_command
-
-        _show(console, published.report)
-        console.prose(
-            f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
-            f"{untouched(published.folder.parent)}; "
-            f"report: {from_here(published.judged)}; {next_command(published.report)}"
-        )
-        return
-    if published.mended:
-        _tell_mended(console, published)
-    elif published.stays is not None:
-        _conclude_beside(console, published, seconds)
-        return
-    elif published.report is not None:
-        _show(console, published.report)
-        console.say(f"published in {seconds:.1f} s: {from_here(published.folder)}")
-    else:
-        console.prose(
-            "nothing to do: sources, profile, layout, flags and tools are those of "
-            f"{published.folder.name} (checked in {seconds:.1f} s)"
-        )
-    if published.stays is None:
-        console.say(_where_it_is(published))
-    _tell_next(console, published.report)
-    for library in published.beside:
-        console.say(f"on {library.parent.name}:  {preloading(library)} your-program")
-    console.say(f"use it:  {preloading(published.library)} your-program")

@@ -139,7 +139,8 @@ def import_command(
         raise click.UsageError("nothing is judged with --cpu: leave out --quick, --allow-neutral")
     import time
 
-    from pipeline.commands.build import conclude, open_workshop
+    from pipeline.commands.build_result import conclude
+    from pipeline.commands.workshop import open_workshop
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.rebuild import rebuild, take_in

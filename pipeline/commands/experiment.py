@@ -193,7 +193,7 @@ def _conclusion(found: VersusResult) -> str:
 
 
 def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:
-    from pipeline.commands.build import open_to_judge
+    from pipeline.commands.workshop import open_to_judge
     from pipeline.experiment.sides import build_sides, require_trial
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options

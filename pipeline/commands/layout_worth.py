@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.commands.build import open_to_judge
 from pipeline.commands.say import say
+from pipeline.commands.workshop import open_to_judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

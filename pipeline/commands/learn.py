@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.build import open_workshop
 from pipeline.commands.options import (
     EXISTING_FILE,
     OUTPUT_FILE,
@@ -20,6 +19,7 @@ from pipeline.commands.options import (
     verbose_option,
     wait_option,
 )
+from pipeline.commands.workshop import open_workshop
 
 if TYPE_CHECKING:
     from pipeline.learn.on_profile import Target

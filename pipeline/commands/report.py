@@ -276,7 +276,7 @@ def _measured(profile: str, older: str, newer: str | None, quick: bool) -> Verif
 
 def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     """Judge two libraries against each other; progress goes to stderr."""
-    from pipeline.commands.build import open_to_judge
+    from pipeline.commands.workshop import open_to_judge
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.core.variant import split_line

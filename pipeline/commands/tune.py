@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.build import open_workshop
 from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
     cpu_option,
@@ -15,6 +14,7 @@ from pipeline.commands.options import (
     verbose_option,
     wait_option,
 )
+from pipeline.commands.workshop import open_workshop
 
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole

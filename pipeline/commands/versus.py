@@ -213,7 +213,7 @@ def _asked(
     On a profile no build works in the tree until that is measured: it would disturb the runs, and
     may remove the programs.
     """
-    from pipeline.commands.build import open_to_judge
+    from pipeline.commands.workshop import open_to_judge
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
     from pipeline.versus.compare import command_request

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import TINY, Sandbox
 
-from pipeline.commands.build import open_workshop
+from pipeline.commands.workshop import open_workshop
 from pipeline.core.console import open_console
 from pipeline.core.errors import ExitCode
 from pipeline.core.lock import other_run, tree_lock

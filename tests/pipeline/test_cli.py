@@ -397,7 +397,7 @@ def test_an_interrupted_judgement_of_two_versions_promises_no_stage(
     def interrupted(*_: object) -> None:
         raise BuildInterrupted
 
-    monkeypatch.setattr("pipeline.commands.build.open_workshop", lambda *_, **__: nullcontext())
+    monkeypatch.setattr("pipeline.commands.workshop.open_workshop", lambda *_, **__: nullcontext())
     monkeypatch.setattr("pipeline.stages.proof.direct.judge_directly", interrupted)
     with pytest.raises(JudgementInterrupted):
         judged("mixed", Path("older.so"), Path("newer.so"), quick=True)

@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from pipeline.commands.build import tell_load
+from pipeline.commands.workshop import tell_load
 from pipeline.core.console import QUIET_S, BuildConsole, StageLine, StageLog
 from pipeline.stages import NAMES
 

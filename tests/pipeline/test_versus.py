@@ -428,7 +428,7 @@ def test_no_build_works_in_the_tree_while_its_programs_are_timed(
         seen.append("compare")
         raise WorkloadError("enough")
 
-    monkeypatch.setattr("pipeline.commands.build.open_to_judge", held)
+    monkeypatch.setattr("pipeline.commands.workshop.open_to_judge", held)
     monkeypatch.setattr("pipeline.versus.on_profile.profile_request", lambda *_: None)
     monkeypatch.setattr("pipeline.versus.compare.compare", compare)
     monkeypatch.setattr("pipeline.versus.side.parse_side", lambda *_: None)

@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 from rollback_support import BAD, OLD, make, tree_of_two, type_, version
 
-from pipeline.commands.build import conclude
+from pipeline.commands.build_result import conclude
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
 from pipeline.release import check_version

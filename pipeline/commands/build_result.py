@@ -1,0 +1,111 @@
+"""What `build` says at its end: the verdict, where the version is, what is current."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.core.console import BuildConsole
+    from pipeline.report.model import ReportModel
+    from pipeline.stages.publish.publish import Published
+
+
+def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
+    """Say why ``current`` has not moved, and what would move it."""
+    from pipeline.core.paths import from_here
+
+    name, profile = published.folder.name, published.folder.parent.name
+    if published.report is not None:
+        _show(console, published.report)
+        where = from_here(published.folder)
+        console.say(f"published in {seconds:.1f} s, but not made current: {where}")
+        cure = (
+            f"`.venv/bin/pipeline rollback -p {profile} --to {name}` makes it current all the same"
+        )
+    else:
+        cure = (
+            f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
+            "so does a change of sources, flags, training, lists or geometry"
+        )
+    console.prose(f"{_where_it_stays(published)}; {cure}")
+    _tell_next(console, published.report)
+
+
+def _tell_mended(console: BuildConsole, published: Published) -> None:
+    """Say which files a damaged version has again, and that nothing else of it is new."""
+    console.prose(
+        f"{published.folder.name} is whole again: {', '.join(published.mended)} had been damaged; "
+        "its report and its date are as they were"
+    )
+    if published.stays is not None:
+        console.prose(_where_it_stays(published))
+
+
+def _where_it_stays(published: Published) -> str:
+    """Say which version is current still, and why."""
+    now = published.before.name if published.before else "no version"
+    return f"`current` is still {now}: {published.stays}"
+
+
+def _where_it_is(published: Published) -> str:
+    """Say which version is current now, and which one was before."""
+    now, before = published.folder.name, published.before
+    if before is None:
+        return f"`current` is now {now}; no version was current before"
+    if before.name == now:
+        return f"`current` is {now}, as before"
+    return f"`current` is now {now}; it was {before.name} before"
+
+
+def _show(console: BuildConsole, report: ReportModel) -> None:
+    """Print the verdict table. Where nothing was done there is none, and its modules stay away."""
+    from pipeline.report.terminal import show_verdict
+
+    show_verdict(console, report)
+
+
+def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
+    """Say which command would decide what is undecided in a build that was published."""
+    if report is None:
+        return
+    from pipeline.report.view import next_command
+
+    if step := next_command(report):
+        console.prose(f"next: {step}")
+
+
+def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
+    """Print the verdict table (or why there was nothing to do) and the line to copy."""
+    from pipeline.core.paths import from_here
+    from pipeline.core.preload import preloading
+
+    if published.judged is not None and published.report is not None:
+        from pipeline.release.current import untouched
+        from pipeline.report.view import next_command
+
+        _show(console, published.report)
+        console.prose(
+            f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
+            f"{untouched(published.folder.parent)}; "
+            f"report: {from_here(published.judged)}; {next_command(published.report)}"
+        )
+        return
+    if published.mended:
+        _tell_mended(console, published)
+    elif published.stays is not None:
+        _conclude_beside(console, published, seconds)
+        return
+    elif published.report is not None:
+        _show(console, published.report)
+        console.say(f"published in {seconds:.1f} s: {from_here(published.folder)}")
+    else:
+        console.prose(
+            "nothing to do: sources, profile, layout, flags and tools are those of "
+            f"{published.folder.name} (checked in {seconds:.1f} s)"
+        )
+    if published.stays is None:
+        console.say(_where_it_is(published))
+    _tell_next(console, published.report)
+    for library in published.beside:
+        console.say(f"on {library.parent.name}:  {preloading(library)} your-program")
+    console.say(f"use it:  {preloading(published.library)} your-program")
