@@ -20,7 +20,7 @@ from pipeline.core.errors import ExitCode
 MODULES = {
     "build": "build",
     "bundle": "bundle",
-    "diff": "report",
+    "diff": "diff",
     "doctor": "doctor",
     "experiment": "experiment",
     "health": "health",

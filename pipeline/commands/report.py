@@ -1,4 +1,4 @@
-"""``pipeline report`` and ``pipeline diff``: what is known of a version, and of two of them."""
+"""``pipeline report``: what is known of a version."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ import click
 
 from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import line_option, output_option
-from pipeline.commands.versions import complete_version
+from pipeline.commands.report_meant import BASELINE, complete_wish, folder_of, read_meant
+from pipeline.commands.since_judged import fields_since, said_since
 from pipeline.core.paste import runnable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from click.shell_completion import CompletionItem
+    from pipeline.report.model import ReportModel
 
-    from pipeline.judge.model import VerifyResult
-    from pipeline.release.version import Version
-    from pipeline.report.model import Decision, ReportModel
-
-BASELINE = "baseline"
 MARKED_FORMS = ("term", "md")
 """Forms that get a first line with what became of it; the others have a place for it."""
 FORMS = {".html": "html", ".md": "md", ".json": "json", ".txt": "term"}
@@ -40,24 +36,6 @@ def _form_of(form: str | None, output: Path | None) -> str:
             hint=f"give it one of the endings {', '.join(FORMS)}, or add --format",
         )
     return FORMS.get(suffix, "term")
-
-
-def complete_wish(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[str | CompletionItem]:
-    """Return versions for shell completion, and the words that stand for one."""
-    words = ["current", "last", *([BASELINE] if parameter.name == "against" else ())]
-    named = dict.fromkeys([*complete_version(context, parameter, incomplete), *_kept(context)])
-    return [word for word in (*named, *words) if str(word).startswith(incomplete)]
-
-
-def _kept(context: click.Context) -> list[str]:
-    """Return the names of builds that were judged here, published or not."""
-    from pipeline.core.paths import Tree
-    from pipeline.report.kept import kept_reports
-
-    reports = Tree.here().reports(context.params.get("profile") or "mixed")
-    return [folder.name for folder in kept_reports(reports)]
 
 
 @click.command("report")
@@ -142,69 +120,12 @@ def _checked(model: ReportModel) -> int:
 def _why_checked(model: ReportModel) -> str:
     """Return why --check fails, in the report's own words: its first lines scroll away."""
     judged = f"{model.outcome.lower()}: {model.reason}"
-    return f"check failed: {'; '.join(_said_since(model)) or judged}"
+    return f"check failed: {'; '.join(said_since(model)) or judged}"
 
 
 def _first_lines(model: ReportModel) -> str:
     """Return what has become of a version since it was judged, to stand above its report."""
-    return "".join(f"{said}\n\n" for said in _said_since(model))
-
-
-def _said_since(model: ReportModel) -> list[str]:
-    """Return what has become of a version since it was judged, a sentence each."""
-    damage = f"DAMAGED: {model.damage}" if model.damage else ""
-    decided = model.decided.said if model.decided else ""
-    return [said for said in (damage, decided) if said]
-
-
-@click.command("diff")
-@line_option
-@click.argument("older", shell_complete=complete_wish)
-@click.argument("newer", required=False, shell_complete=complete_wish)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["term", "md", "json"]),
-    default="term",
-    show_default=True,
-    help="How to show it.",
-)
-@click.option("--measure", is_flag=True, help="Judge them against each other now.")
-@click.option("--quick", is_flag=True, help="With --measure: judge shortly.")
-def diff_command(
-    profile: str, older: str, newer: str | None, form: str, measure: bool, quick: bool
-) -> int:
-    """Compare two versions by what was measured.
-
-    NEWER is the current version if it is left out. Ends with exit code 16 if anything got worse
-    beyond its margin, so that a script can tell. What cannot be compared is said to be unknown;
-    with --measure both libraries are judged against each other, in pairs of runs, on this machine.
-
-    \b
-    Examples:
-      pipeline diff 0.1.0-77b1
-      pipeline diff 0.1.0-77b1 last --format md
-      pipeline diff 0.1.0-77b1 0.1.0-3f2a --measure
-    """
-    from pipeline.core.errors import ExitCode
-    from pipeline.release.version import Version
-    from pipeline.report.compare import compare_versions
-    from pipeline.report.diff import render_diff
-
-    if quick and not measure:
-        raise click.UsageError(
-            "--quick shortens a measurement, and none was asked for: add --measure"
-        )
-    before, after = _read(profile, older), _read(profile, newer)
-    direct = _measured(profile, older, newer, quick) if measure else None
-    comparison = compare_versions(before, after, direct)
-    click.echo(render_diff(comparison, after.version, form), nl=False)
-    for model, wish in ((before, older), (after, newer)):
-        version = Version(folder_of(profile, wish))
-        now = model.model_copy(update=_since(profile, version))
-        for said in _said_since(now) if form != "json" else ():
-            click.echo(f"{model.version}: {said}")
-    return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
+    return "".join(f"{said}\n\n" for said in said_since(model))
 
 
 def _model(profile: str, version: str | None, against: str | None) -> ReportModel:
@@ -215,117 +136,10 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
     from pipeline.report.files import read_report
 
     found = Version(folder_of(profile, version))
-    model = read_report(found.folder).model_copy(update=_since(profile, found))
+    model = read_report(found.folder).model_copy(update=fields_since(profile, found))
     if against == BASELINE:
         return alone(model)
-    return model if against is None else held_against(model, _read(profile, against))
-
-
-def _since(profile: str, version: Version) -> dict[str, Decision | str | None]:
-    """Return what has become of a version since it was judged, as fields of its report."""
-    return {"decided": _decided(profile, version), "damage": _damage(version)}
-
-
-def _decided(profile: str, version: Version) -> Decision | None:
-    """Return what people decided of a version after it was judged; None if nothing."""
-    from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks
-    from pipeline.report.model import Decision
-
-    dist = version.folder.parent if version.is_published else Tree.here().dist(profile)
-    marks = read_marks(dist)
-    refused = marks.rejection(version)
-    mark = refused or marks.rolled_back(version)
-    if mark is None:
-        return None
-    return Decision(
-        what="rejected" if refused else "set aside",
-        since=mark.since,
-        reason=mark.reason,
-        said=f"{marks.since(version)}{_undone(profile, version) if refused else ''}",
-    )
-
-
-def _damage(version: Version) -> str:
-    """Return what is wrong with the files of a published version, and the cure; "" for nothing."""
-    from pipeline.release.mending import how_to_mend
-
-    damage = version.damage() if version.is_published else ""
-    return damage and f"{damage}; {how_to_mend(version)}"
-
-
-def _undone(line: str, version: Version) -> str:
-    command = f".venv/bin/pipeline reject -p {line} {version.name} --undo"
-    return f"; `{command}` takes that back"
-
-
-def _read(profile: str, wish: str | None) -> ReportModel:
-    from pipeline.report.files import read_report
-
-    return read_report(folder_of(profile, wish))
-
-
-def _measured(profile: str, older: str, newer: str | None, quick: bool) -> VerifyResult:
-    from pipeline.core.paths import Tree
-    from pipeline.release.wish import resolve
-
-    tree = Tree.here()
-    before, after = resolve(tree, profile, older), resolve(tree, profile, newer)
-    return judged(profile, before.library, after.library, quick)
-
-
-def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
-    """Judge two libraries against each other; progress goes to stderr."""
-    from pipeline.commands.workshop import open_to_judge
-    from pipeline.core.console import open_console
-    from pipeline.core.paths import Tree
-    from pipeline.core.variant import split_line
-    from pipeline.profile.load import load_profile
-    from pipeline.stages.build.workshop import Options
-    from pipeline.stages.proof.direct import judge_directly
-
-    tree = Tree.here()
-    work = load_profile(tree, split_line(profile)[0])
-    with open_to_judge(tree, work, Options(quick=quick), open_console(beside=True)) as shop:
-        return judge_directly(shop, older, newer)
-
-
-def folder_of(profile: str, wish: str | None) -> Path:
-    """Return the folder with the report that ``wish`` names; VersionError if there is none."""
-    from pipeline.core.errors import VersionError
-    from pipeline.core.paths import Tree
-    from pipeline.core.variant import asked_for
-    from pipeline.release.last import LAST
-    from pipeline.release.published import lines_with
-    from pipeline.release.wish import resolve
-    from pipeline.report.kept import find_report
-
-    tree = Tree.here()
-    if wish == LAST:
-        last = tree.reports(profile) / LAST
-        if not last.is_dir():
-            elsewhere = lines_with(tree.state, lambda line: (line / "reports" / LAST).is_dir())
-            others = "".join(
-                f"; or read another: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere
-            )
-            raise VersionError(
-                f"no build of profile {profile!r} was judged in this tree",
-                hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` judges one"
-                f"{others}",
-            )
-        return last.resolve()
-    try:
-        return resolve(tree, profile, wish).folder
-    except VersionError as error:
-        judged = find_report(tree, profile, wish) if wish else None
-        if judged is not None:
-            return judged
-        if not wish and (tree.reports(profile) / LAST).is_dir():
-            error.hint += (
-                f"; `.venv/bin/pipeline report last -p {profile}` shows the build that was judged "
-                "last"
-            )
-        raise
+    return model if against is None else held_against(model, read_meant(profile, against))
 
 
 def _rendered(model: ReportModel, form: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import line_option
-from pipeline.commands.report import complete_wish
+from pipeline.commands.report_meant import complete_wish
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
@@ -71,7 +71,8 @@ def review_command(
 def _review(profile: str, base: str, head: str, quick: bool, measure: bool) -> Review:
     from functools import partial
 
-    from pipeline.commands.report import folder_of, judged
+    from pipeline.commands.diff import judged
+    from pipeline.commands.report_meant import folder_of
     from pipeline.core.paths import Tree
     from pipeline.review.gather import gather, read_build
 

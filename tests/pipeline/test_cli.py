@@ -17,7 +17,7 @@ import click
 import pytest
 
 from pipeline.cli import _guarded, cli
-from pipeline.commands.report import judged
+from pipeline.commands.diff import judged
 from pipeline.core.errors import (
     BuildError,
     BuildInterrupted,

@@ -13,7 +13,8 @@ import report_support
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.commands.report import complete_wish, report_command
+from pipeline.commands.report import report_command
+from pipeline.commands.report_meant import complete_wish
 from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums

@@ -11,7 +11,7 @@ import pytest
 import report_support
 from review_support import BASE, HEAD, keep, review, seal
 
-from pipeline.commands import report
+from pipeline.commands import diff
 from pipeline.core.paths import Tree
 from pipeline.geometry.model import Difference
 from pipeline.judge.topic import Topic
@@ -40,7 +40,7 @@ def test_figures_that_were_measured_now_are_told_from_those_of_the_reports(
 ) -> None:
     told = "The table is of this run, BASE against this change"
     assert told not in review(base, "--no-measure")[1]
-    monkeypatch.setattr(report, "judged", lambda *_, **__: report_support.judged())
+    monkeypatch.setattr(diff, "judged", lambda *_, **__: report_support.judged())
     assert told in review(base)[1]
 
 

@@ -1,0 +1,91 @@
+"""``pipeline diff``: what was measured of two versions, held against each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.options import line_option
+from pipeline.commands.report_meant import complete_wish, folder_of, read_meant
+from pipeline.commands.since_judged import fields_since, said_since
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.judge.model import VerifyResult
+
+
+@click.command("diff")
+@line_option
+@click.argument("older", shell_complete=complete_wish)
+@click.argument("newer", required=False, shell_complete=complete_wish)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["term", "md", "json"]),
+    default="term",
+    show_default=True,
+    help="How to show it.",
+)
+@click.option("--measure", is_flag=True, help="Judge them against each other now.")
+@click.option("--quick", is_flag=True, help="With --measure: judge shortly.")
+def diff_command(
+    profile: str, older: str, newer: str | None, form: str, measure: bool, quick: bool
+) -> int:
+    """Compare two versions by what was measured.
+
+    NEWER is the current version if it is left out. Ends with exit code 16 if anything got worse
+    beyond its margin, so that a script can tell. What cannot be compared is said to be unknown;
+    with --measure both libraries are judged against each other, in pairs of runs, on this machine.
+
+    \b
+    Examples:
+      pipeline diff 0.1.0-77b1
+      pipeline diff 0.1.0-77b1 last --format md
+      pipeline diff 0.1.0-77b1 0.1.0-3f2a --measure
+    """
+    from pipeline.core.errors import ExitCode
+    from pipeline.release.version import Version
+    from pipeline.report.compare import compare_versions
+    from pipeline.report.diff import render_diff
+
+    if quick and not measure:
+        raise click.UsageError(
+            "--quick shortens a measurement, and none was asked for: add --measure"
+        )
+    before, after = read_meant(profile, older), read_meant(profile, newer)
+    direct = _measured(profile, older, newer, quick) if measure else None
+    comparison = compare_versions(before, after, direct)
+    click.echo(render_diff(comparison, after.version, form), nl=False)
+    for model, wish in ((before, older), (after, newer)):
+        version = Version(folder_of(profile, wish))
+        now = model.model_copy(update=fields_since(profile, version))
+        for said in said_since(now) if form != "json" else ():
+            click.echo(f"{model.version}: {said}")
+    return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
+
+
+def _measured(profile: str, older: str, newer: str | None, quick: bool) -> VerifyResult:
+    from pipeline.core.paths import Tree
+    from pipeline.release.wish import resolve
+
+    tree = Tree.here()
+    before, after = resolve(tree, profile, older), resolve(tree, profile, newer)
+    return judged(profile, before.library, after.library, quick)
+
+
+def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
+    """Judge two libraries against each other; progress goes to stderr."""
+    from pipeline.commands.workshop import open_to_judge
+    from pipeline.core.console import open_console
+    from pipeline.core.paths import Tree
+    from pipeline.core.variant import split_line
+    from pipeline.profile.load import load_profile
+    from pipeline.stages.build.workshop import Options
+    from pipeline.stages.proof.direct import judge_directly
+
+    tree = Tree.here()
+    work = load_profile(tree, split_line(profile)[0])
+    with open_to_judge(tree, work, Options(quick=quick), open_console(beside=True)) as shop:
+        return judge_directly(shop, older, newer)
