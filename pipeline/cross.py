@@ -13,7 +13,7 @@ from pipeline.core.architecture import Architecture
 from pipeline.core.processor import ANY
 from pipeline.geometry.code import CHOICES
 from pipeline.geometry.model import Geometry
-from pipeline.profile.schema import Program
+from pipeline.profile.workload import Program
 from pipeline.rebuild import (
     Imported,
     best_flavour,

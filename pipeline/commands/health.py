@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pipeline.core.console import StageLine
     from pipeline.core.paths import Tree
     from pipeline.judge.model import HealthCheck
-    from pipeline.profile.schema import Command, Profile
+    from pipeline.profile.schema import Profile
+    from pipeline.profile.workload import Command
     from pipeline.release.version import Version
 
 HEADINGS = ("profile", "version", "program", "status", "detail", "log")
@@ -93,7 +94,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each health program; of a profile without a version one that says so."""
     from pipeline.core.console import numbered
-    from pipeline.profile.schema import Command
+    from pipeline.profile.workload import Command
 
     if target is None:
         yield dict(zip(HEADINGS, (profile, None, None, NOTHING, "", None), strict=True))

@@ -151,7 +151,7 @@ def _tried(tree: Tree, profile: Profile, missing: Sequence[str]) -> Iterator[str
     Removes the profile again where the command fails and names files that are ``missing``.
     """
     from pipeline.core.errors import UsageError
-    from pipeline.profile.schema import Trace
+    from pipeline.profile.workload import Trace
     from pipeline.stages.build.tried import try_once
 
     traces = [one for one in profile.workload if isinstance(one, Trace) and one.record]

@@ -17,7 +17,7 @@ from pipeline.core.errors import ProfileError
 from pipeline.core.files import replace_text
 from pipeline.judge.request import BenchCommand
 from pipeline.judge.whole_command import whole_command
-from pipeline.profile.schema import REPLAY, Command, Program
+from pipeline.profile.workload import REPLAY, Command, Program
 
 RUNNER = "bench/command"
 LEAST_PAIRS, MOST_PAIRS = 2, 20

@@ -12,7 +12,7 @@ from pipeline.core.console import BuildConsole
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
-from pipeline.profile.schema import Command
+from pipeline.profile.workload import Command
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import Toolchain

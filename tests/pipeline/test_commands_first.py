@@ -8,7 +8,7 @@ import pytest
 from bare_shop import bare_shop, setup_of
 
 from pipeline.core.errors import WorkloadError
-from pipeline.profile.schema import Command
+from pipeline.profile.workload import Command
 from pipeline.stages.build.workloads import command_keys, workload_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.train import STAGE

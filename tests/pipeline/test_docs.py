@@ -16,7 +16,7 @@ from test_allocator_order import VARIANTS as BUILDS
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode, exit_code_page
 from pipeline.layout.marks import VARIANTS
-from pipeline.profile import schema
+from pipeline.profile import schema, workload
 from pipeline.stages import NAMES
 from pipeline.toolchain import flags
 
@@ -86,7 +86,14 @@ def test_each_stage_is_documented(stage: str) -> None:
 
 @pytest.mark.parametrize(
     "table",
-    [schema.Profile, schema.Layout, schema.Gate, schema.Program, schema.Command, schema.Trace],
+    [
+        schema.Profile,
+        schema.Layout,
+        schema.Gate,
+        workload.Program,
+        workload.Command,
+        workload.Trace,
+    ],
 )
 def test_each_key_of_a_profile_is_documented(table: type[BaseModel]) -> None:
     page = text("docs/profiles.md")

@@ -12,7 +12,7 @@ from rich.console import Console
 from pipeline.core.console import BuildConsole
 from pipeline.core.store import Artifact, Receipt
 from pipeline.profile.load import parse_profile
-from pipeline.profile.schema import Trace
+from pipeline.profile.workload import Trace
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.terminal import as_text
 from pipeline.stages.build.doubts import idle, short_recording, tell_doubts, words_to_stderr

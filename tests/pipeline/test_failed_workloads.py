@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.errors import WorkloadError
-from pipeline.profile.schema import Command
+from pipeline.profile.workload import Command
 from pipeline.stages.build.workloads import ALONE, STOPPED, Prepared, run_workload
 
 

@@ -24,7 +24,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
-from pipeline.profile.schema import Command, Trace
+from pipeline.profile.workload import Command, Trace
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
 from pipeline.stages.build.baseline import Baseline

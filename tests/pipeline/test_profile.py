@@ -11,7 +11,8 @@ from conftest import TINY
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
 from pipeline.profile.load import load_profile, parse_profile, profile_names
-from pipeline.profile.schema import Program, parse_count
+from pipeline.profile.values import parse_count
+from pipeline.profile.workload import Program
 
 
 def parse(tmp_path: Path, text: str) -> str:

@@ -14,8 +14,8 @@ from rich.console import Console
 from pipeline.commands.profiles import show_rows
 from pipeline.core.paths import Tree
 from pipeline.profile.load import load_profile, parse_profile, profile_names
-from pipeline.profile.schema import Command, Program, Trace
 from pipeline.profile.template import render_profile
+from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build import tried
 from pipeline.trace.read import Process
 

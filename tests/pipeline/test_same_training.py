@@ -14,7 +14,7 @@ from conftest import Sandbox
 from pipeline.core.preload import preload
 from pipeline.core.process import run
 from pipeline.core.store import Store
-from pipeline.profile.schema import Program
+from pipeline.profile.workload import Program
 from pipeline.stages.build.baseline import Baseline, baseline
 from pipeline.stages.build.configure import configure
 from pipeline.stages.build.workshop import Workshop

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import WorkloadError
-from pipeline.profile.schema import Command
+from pipeline.profile.workload import Command
 from pipeline.stages.build.workloads import command_keys, workload_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.plain import tell_unfit_checks

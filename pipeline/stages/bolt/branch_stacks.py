@@ -16,7 +16,7 @@ from pipeline.core.errors import ChildError, DataError, PipelineError, ToolError
 from pipeline.core.preload import through_env
 from pipeline.core.process import run
 from pipeline.core.store import Notes
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.workload import Command, Program
 from pipeline.stages.bolt.train import FDATA, STAGE, EdgeProfile, require_hot, summary
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup

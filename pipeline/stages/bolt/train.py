@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.workload import Command, Program
 from pipeline.stages.bolt.instrument import Counted, fresh_folder
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup

@@ -13,7 +13,7 @@ from pipeline.core.console import StageLine
 from pipeline.core.errors import ProfileError
 from pipeline.core.places import PLACES
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import REPLAY, Program
+from pipeline.profile.workload import REPLAY, Program
 from pipeline.stages.build.compile import PROGRAM_FOLDERS, cmake_build, take_library
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Library, Workshop

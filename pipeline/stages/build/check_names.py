@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
 from pipeline.core.spelling import did_you_mean
-from pipeline.profile.schema import Profile, Program
+from pipeline.profile.schema import Profile
+from pipeline.profile.workload import Program
 from pipeline.toolchain.symbols import SymbolLists
 
 # A line that begins with a type, a name, parameters, a body.

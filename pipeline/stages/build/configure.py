@@ -13,7 +13,7 @@ from pipeline.geometry.known_files import unread_folders
 from pipeline.geometry.load import kinds_of, load_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.profile.load import profile_names
-from pipeline.profile.schema import Command, Program, Trace
+from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build.check_names import check_names
 from pipeline.stages.build.compile import source_digests
 from pipeline.stages.build.programs import SHELLS, differing_programs, find_needed, find_program

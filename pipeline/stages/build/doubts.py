@@ -12,7 +12,7 @@ from pipeline.core.paths import from_here
 from pipeline.core.process import first_line
 from pipeline.core.store import Artifact
 from pipeline.judge.topic import Topic
-from pipeline.profile.schema import Trace
+from pipeline.profile.workload import Trace
 from pipeline.report.text import WROTE, many
 from pipeline.stages.build.workshop import Workshop
 

@@ -17,7 +17,7 @@ from pipeline.core.errors import DataError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed
 from pipeline.core.store import Notes
-from pipeline.profile.schema import Trace
+from pipeline.profile.workload import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup, trace_file
 from pipeline.stages.build.doubts import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.errors import ChildFailed, PipelineError, UsageError
 from pipeline.core.paths import Tree, from_here
-from pipeline.profile.schema import Trace
+from pipeline.profile.workload import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.record import of_program, run_recorded
 from pipeline.trace.record import Wishes

@@ -16,7 +16,7 @@ from pipeline.core.digest import digest_value
 from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError, WorkloadError
 from pipeline.core.process import Completed, run
 from pipeline.core.processor import machine
-from pipeline.profile.schema import Command, Program, Trace
+from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import needed_by
 from pipeline.stages.build.programs import command_path, find_needed, require_program

@@ -18,7 +18,7 @@ from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
 from pipeline.core.process import first_line
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.workload import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.doubts import DOUBTS, Doubt, idle, tell_doubts, words_to_stderr

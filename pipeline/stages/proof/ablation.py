@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.workload import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import finish

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pipeline.core.console import numbered
 from pipeline.core.errors import ChildTimeout, WorkloadError
-from pipeline.profile.schema import Command, Program, Trace
+from pipeline.profile.workload import Command, Program, Trace
 from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.programs import command_path, require_program

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipeline.core.console import numbered
 from pipeline.core.errors import WorkloadError
-from pipeline.profile.schema import Command, Program, Trace
+from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import ALONE, STOPPED, command_keys, workload_keys
 from pipeline.stages.build.workshop import Workshop

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.judge.own_task import task_name
-from pipeline.profile.schema import Command, Profile, Program
+from pipeline.profile.schema import Profile
+from pipeline.profile.workload import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup, needed_by
 from pipeline.stages.build.programs import command_path, find_program, require_program

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipeline.geometry.load import kind_for
-from pipeline.profile.schema import Trace
+from pipeline.profile.workload import Trace
 from pipeline.stages import NAMES
 from pipeline.stages.build.workshop import Workshop
 

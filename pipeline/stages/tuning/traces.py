@@ -9,7 +9,7 @@ from pipeline.core.console import Say, StageLine, numbered
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import DataError, WorkloadError
 from pipeline.core.store import Notes
-from pipeline.profile.schema import REPLAY, Command, Program, Trace
+from pipeline.profile.workload import REPLAY, Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.record import make_trace

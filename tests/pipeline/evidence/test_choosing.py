@@ -11,7 +11,8 @@ import pytest
 from pipeline.core.paths import Tree
 from pipeline.judge.tasks import JUDGED, TRAINED
 from pipeline.profile.load import load_profile
-from pipeline.profile.schema import COUNTED_PROGRAMS, Command, Program
+from pipeline.profile.schema import COUNTED_PROGRAMS
+from pipeline.profile.workload import Command, Program
 from pipeline.stages.build.workshop import Options
 from pipeline.stages.proof.ablation import choosing_request
 from pipeline.stages.proof.request import judge_request

@@ -15,7 +15,8 @@ from pipeline.judge.icache import icache_key, uncounted
 from pipeline.judge.request import Margins
 from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
-from pipeline.profile.schema import Command, Profile
+from pipeline.profile.schema import Profile
+from pipeline.profile.workload import Command
 from pipeline.stages.proof.request import tasks_of
 
 ROOT = Path("/tree")

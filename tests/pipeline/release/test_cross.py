@@ -26,7 +26,7 @@ from pipeline.core.errors import ArtifactError, ExitCode, ToolError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.core.processor import require_known
-from pipeline.profile.schema import Program
+from pipeline.profile.workload import Program
 from pipeline.release.check_version import check_version
 from pipeline.release.current import current
 from pipeline.release.published import published

@@ -15,7 +15,7 @@ from pipeline.core.errors import DataError, ProfileError, WorkloadError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
-from pipeline.profile.schema import Program
+from pipeline.profile.workload import Program
 from pipeline.stages.build.configure import Setup, configure
 from pipeline.stages.build.record import record
 from pipeline.stages.build.workshop import Options, Workshop

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.core.errors import ProfileError
 from pipeline.judge.request import BenchCommand
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.workload import Command, Program
 from pipeline.tune.ground import Block, Places, block_of, commands, remembered_block
 
 PLACES = Places(
