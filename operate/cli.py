@@ -15,7 +15,6 @@ from typing import NoReturn
 
 from operate.telling import tell
 from pipeline.core.errors import (
-    ExitCode,
     PipelineError,
     SpaceError,
     UsageError,
@@ -23,6 +22,7 @@ from pipeline.core.errors import (
     folder_is_gone,
     no_memory,
 )
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.output import drop_what_is_refused, take_any_name
 from pipeline.core.spelling import did_you_mean
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from pipeline.core.errors import ExitCode, PipelineError
+from pipeline.core.errors import PipelineError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paste import runnable
 
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from pipeline.core import home, interrupts, output
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 
 MODULES = {
     "build": "build",

@@ -11,7 +11,8 @@ from operate.facts import facts
 from operate.facts_page import lines
 from operate.processes import Process, number
 from operate.telling import tell
-from pipeline.core.errors import ExitCode, UsageError
+from pipeline.core.errors import UsageError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.output import on_one_line
 
 _EXAMPLES = """\

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from operate import exporter, scrape
-from pipeline.core.errors import ExitCode, UsageError
+from pipeline.core.errors import UsageError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.files import replacing
 
 _EXAMPLES = """\

@@ -12,7 +12,7 @@ from contextlib import suppress
 from operate import facts, overview, rejections, statistics
 from operate.overview import Document
 from operate.processes import Process, number
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.output import on_one_line
 
 _CLEAR = "\x1b[H\x1b[2J"

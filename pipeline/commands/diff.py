@@ -45,7 +45,7 @@ def diff_command(
       pipeline diff 0.1.0-77b1 last --format md
       pipeline diff 0.1.0-77b1 0.1.0-3f2a --measure
     """
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.release.version import Version
     from pipeline.report.compare import compare_versions
     from pipeline.report.diff import render_diff

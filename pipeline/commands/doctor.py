@@ -43,7 +43,7 @@ class Finding:
 @click.command("doctor")
 def doctor_command() -> int:
     """Check tools, versions, and what this machine can measure."""
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
 
     findings = examine()
     for finding in findings:

@@ -156,7 +156,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     here too exit code 16 says that B is shown to be worse.
     """
     from pipeline.core.console import open_console
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import find_entry
     from pipeline.experiment.page import write_page

@@ -50,7 +50,7 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
     import json
 
     from pipeline.core.console import open_console
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.profile.load import profile_names
 

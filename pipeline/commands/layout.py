@@ -52,7 +52,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
       pipeline layout check 0.1.0-3f2a
       pipeline layout check -v build/libhakmem.so
     """
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.core.variant import split_line
     from pipeline.geometry.known_files import require_known_files

@@ -41,7 +41,7 @@ def search_command(profile: str, version: str | None, budget_s: float, write: bo
       pipeline layout search --budget 5m --write
     """
     from pipeline.commands.layout_worth import published_version
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.layout.subject import open_subject
 

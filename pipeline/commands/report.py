@@ -84,7 +84,7 @@ def report_command(
       pipeline report 0.1.0-3f2a --against 0.1.0-77b1 -o report.html
       pipeline report last --check
     """
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.core.files import replace_text
 
     profile, chosen = line_meant(profile, version), _form_of(form, output)
@@ -105,7 +105,7 @@ def report_command(
 
 def _checked(model: ReportModel) -> int:
     """Return the exit code of --check: damage comes first, for it makes all else doubtful."""
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.report.findings import refused
 
     if model.damage:

@@ -55,7 +55,7 @@ def review_command(
     """
     import os
 
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.review.render import annotation_lines, markdown
 
     review = _review(profile, base, head, quick, not no_measure)

@@ -31,7 +31,7 @@ def verify_command(profile: str, path: str | None) -> int:
       pipeline verify dist/mixed/current
       pipeline verify /usr/local/lib/libhakmem.so
     """
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
 
     place, checks, further = _checks(line_meant(profile, path), path)
     click.echo(place)

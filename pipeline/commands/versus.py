@@ -131,7 +131,7 @@ def versus_command(
         )
     if not command and time_of is not None:
         raise click.UsageError("--time-of is for a COMMAND; a workload of a profile has time_of")
-    from pipeline.core.errors import ExitCode
+    from pipeline.core.exit_codes import ExitCode
     from pipeline.versus.compare import Effort, Timed
     from pipeline.versus.show import LONGER, longer, next_step
 

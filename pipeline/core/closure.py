@@ -20,12 +20,8 @@ PACKAGE = "pipeline"
 SILENT = frozenset(
     f"{PACKAGE}.{name}"
     for name in (
-        "core.console",
-        "core.errors",
-        "core.report_error",
-        "core.spelling",
-        "judge.topic",
-        "report.text",
+        *("core.console", "core.errors", "core.exit_codes", "core.report_error"),
+        *("core.spelling", "judge.topic", "report.text"),
     )
 )
 

@@ -13,7 +13,6 @@ import click
 
 from pipeline.core.errors import (
     BuildInterrupted,
-    ExitCode,
     GateError,
     PipelineError,
     SpaceError,
@@ -23,6 +22,7 @@ from pipeline.core.errors import (
     how_to_write,
     no_memory,
 )
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.home import is_tree, own_root
 from pipeline.core.paste import runnable
 from pipeline.core.paths import Tree, from_here

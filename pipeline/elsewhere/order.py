@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.beside import running_beside
-from pipeline.core.errors import BuildError, ExitCode, GateError, PipelineError, ToolError
+from pipeline.core.errors import BuildError, GateError, PipelineError, ToolError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine, nearest

@@ -21,7 +21,8 @@ from operate import facts_page, system
 from operate.commands import check
 from operate.elf import read
 from operate.processes import Process, who_may
-from pipeline.core.errors import ExitCode, UsageError
+from pipeline.core.errors import UsageError
+from pipeline.core.exit_codes import ExitCode
 
 __all__ = ["compile_c", "library"]
 

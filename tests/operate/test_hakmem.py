@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from operate.cli import COMMANDS
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = {
     "pipeline",
     *(f"pipeline.core{x}" for x in ("", ".errors", ".home", ".preload", ".processor", ".spelling")),
     "pipeline.core.architecture",
+    "pipeline.core.exit_codes",
     "pipeline.core.files",
     "pipeline.core.huge_pages",
     "pipeline.core.nested",

@@ -10,7 +10,8 @@ import pytest
 from made import ROOT, compile_c, hakmem, library, loads
 
 from operate import options
-from pipeline.core.errors import ExitCode, UsageError
+from pipeline.core.errors import UsageError
+from pipeline.core.exit_codes import ExitCode
 
 __all__ = ["compile_c", "library"]
 POLICY = ROOT / "allocator/policy"

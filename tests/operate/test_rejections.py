@@ -15,7 +15,7 @@ from operate import rejections
 from operate.facts import restart_gives_another
 from operate.libraries import Library
 from operate.processes import Process
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.release.marking import accept, reject
 from pipeline.release.version import Version
 

@@ -14,7 +14,8 @@ from made import Compile, compile_c, hakmem, library, publish
 from operate import elf, libraries, programs
 from operate.commands import run as command
 from operate.libraries import Library
-from pipeline.core.errors import ExitCode, UnfitError, VersionError
+from pipeline.core.errors import UnfitError, VersionError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.processor import Processor
 
 __all__ = ["compile_c", "library"]

@@ -20,7 +20,8 @@ from pipeline.apps.model import App, Outcome, choose, load_apps
 from pipeline.apps.run import Place, run_app
 from pipeline.apps.suite import conclude, find_library, scripts, summary
 from pipeline.apps.watch import GRACE_S, Seen, Watch
-from pipeline.core.errors import ExitCode, PackagesMissing, TestsFailed, UsageError
+from pipeline.core.errors import PackagesMissing, TestsFailed, UsageError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli import MODULES
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the script calls beside the commands that a test replaces.

@@ -14,7 +14,7 @@ from allocators_tests import pass_allocators_tests
 from conftest import ROOT, Sandbox, make_sandbox
 from elftools.elf.elffile import ELFFile
 
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.stages import NAMES
 from pipeline.toolchain.elf import read_build_id, read_facts
 

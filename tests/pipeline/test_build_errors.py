@@ -17,7 +17,7 @@ from conftest import TINY, Sandbox
 
 from pipeline.commands.workshop import open_workshop
 from pipeline.core.console import open_console
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.lock import other_run, tree_lock
 from pipeline.core.paths import Tree
 from pipeline.core.store import ROOM_PREFIX

@@ -13,7 +13,7 @@ from conftest import Sandbox
 from test_build_errors import published
 
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 
 
 def newer(built: Sandbox) -> str:

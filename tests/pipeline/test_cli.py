@@ -18,13 +18,8 @@ import pytest
 
 from pipeline.cli import _guarded, cli
 from pipeline.commands.diff import judged
-from pipeline.core.errors import (
-    BuildError,
-    BuildInterrupted,
-    ExitCode,
-    GateError,
-    JudgementInterrupted,
-)
+from pipeline.core.errors import BuildError, BuildInterrupted, GateError, JudgementInterrupted
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import from_here
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from test_allocator_order import ORDER
 from test_allocator_order import VARIANTS as BUILDS
 
 from pipeline.cli import cli
-from pipeline.core.errors import ExitCode, exit_code_page
+from pipeline.core.exit_codes import ExitCode, exit_code_page
 from pipeline.layout.marks import VARIANTS
 from pipeline.profile import schema, workload
 from pipeline.stages import NAMES

@@ -17,18 +17,12 @@ from conftest import Sandbox
 from test_versus import result_of as versus_of
 
 from pipeline.commands.experiment import _request, experiment_command
-from pipeline.core.errors import ExitCode, ProfileError, UsageError
+from pipeline.core.errors import ProfileError, UsageError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.experiment import trial
-from pipeline.experiment.entry import (
-    SUBJECTS,
-    Result,
-    find_entry,
-    kind_in,
-    load_entry,
-    new_place,
-)
+from pipeline.experiment.entry import SUBJECTS, Result, find_entry, kind_in, load_entry, new_place
 from pipeline.experiment.page import MARK, render
 from pipeline.experiment.sides import geometry_of, require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
-from pipeline.core.errors import ArtifactError, ExitCode, VersionError
+from pipeline.core.errors import ArtifactError, VersionError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.release.marking import reject
 from pipeline.release.version import Version

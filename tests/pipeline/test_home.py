@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.home import MARKS, meant
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli import cli
-from pipeline.core.errors import ArtifactError, ExitCode, GateError, ToolError
+from pipeline.core.errors import ArtifactError, GateError, ToolError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.home import MARKS
 from pipeline.core.messages import messages, of_command, page
 from pipeline.core.report_error import report_error

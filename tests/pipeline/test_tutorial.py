@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Sandbox
 
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 
 pytestmark = pytest.mark.e2e
 

@@ -21,12 +21,12 @@ from judge_support import pair, request_of
 from pipeline.cli import cli
 from pipeline.core.errors import (
     ArtifactError,
-    ExitCode,
     PipelineError,
     UsageError,
     VersionError,
     WorkloadError,
 )
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.judge import environment
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.errors import ExitCode, SpaceError, ToolError
+from pipeline.core.errors import SpaceError, ToolError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.preload import preload
 from pipeline.stages.build.configure import _check_place
 from pipeline.toolchain.find import find_llvm

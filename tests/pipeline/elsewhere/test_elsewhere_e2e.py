@@ -21,7 +21,8 @@ from elsewhere_support import cluster_of, needs_extra
 from pipeline import run
 from pipeline.core.console import open_console
 from pipeline.core.digest import digest_bytes
-from pipeline.core.errors import ExitCode, PipelineError
+from pipeline.core.errors import PipelineError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.processor import Processor, machine
 from pipeline.core.store import Store

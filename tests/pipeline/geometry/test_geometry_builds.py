@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import GEOMETRY, Sandbox
 
-from pipeline.core.errors import ExitCode, ProfileError
+from pipeline.core.errors import ProfileError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.store import Artifact, read_receipt

@@ -11,7 +11,8 @@ from textwrap import dedent
 import pytest
 from geometry_support import strange
 
-from pipeline.core.errors import ExitCode, ProfileError
+from pipeline.core.errors import ProfileError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.processor import ANY
 from pipeline.geometry.difference import differences
@@ -19,12 +20,7 @@ from pipeline.geometry.load import common_geometry, load_geometry, parse_geometr
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.page import constants_table
 from pipeline.geometry.rules import usual_class
-from pipeline.geometry.tables import (
-    default_geometry,
-    generate,
-    read_classes,
-    read_constants,
-)
+from pipeline.geometry.tables import default_geometry, generate, read_classes, read_constants
 from pipeline.geometry.write import render_toml, write_default, write_toml
 from pipeline.tune.moves import KINDS
 

@@ -11,7 +11,8 @@ import pytest
 
 from pipeline import run
 from pipeline.core.architecture import X86_64
-from pipeline.core.errors import ExitCode, ProfileError
+from pipeline.core.errors import ProfileError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.processor import ANY, Processor
 from pipeline.geometry.code import alignment, compile_flags

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from geometry_support import strange
 
-from pipeline.core.errors import ExitCode, ProfileError
+from pipeline.core.errors import ProfileError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.geometry import rules
 from pipeline.geometry.model import Geometry

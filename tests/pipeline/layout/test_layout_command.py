@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import Sandbox
 
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.release.contents import write_sums
 from pipeline.release.version import SUMS
 

@@ -11,7 +11,7 @@ from conftest import Sandbox
 from learn_support import EMPTYING, GROWING
 
 from pipeline.cli import cli
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.geometry.load import load_geometry

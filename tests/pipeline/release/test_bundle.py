@@ -12,15 +12,12 @@ from bundle_support import contents, edited, exported, write
 from conftest import GEOMETRY, Sandbox, make_sandbox
 
 from pipeline.core.console import open_console
-from pipeline.core.errors import ArtifactError, ExitCode
+from pipeline.core.errors import ArtifactError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import parse_profile
-from pipeline.rebuild import (
-    compile_step,
-    imported_setup,
-    take_in,
-)
+from pipeline.rebuild import compile_step, imported_setup, take_in
 from pipeline.release.bundle import BUNDLE, describe, pack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report

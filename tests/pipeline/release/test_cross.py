@@ -22,7 +22,8 @@ from rollback_support import make
 from operate import libraries
 from pipeline.cli import cli
 from pipeline.core.architecture import AARCH64, HERE, X86_64
-from pipeline.core.errors import ArtifactError, ExitCode, ToolError, UsageError
+from pipeline.core.errors import ArtifactError, ToolError, UsageError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.core.processor import require_known

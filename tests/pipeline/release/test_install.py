@@ -11,7 +11,7 @@ from conftest import ROOT, Sandbox
 
 from pipeline.commands.install import STILL_OLD
 from pipeline.core.digest import digest_bytes
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.release.install import carry_out

@@ -10,7 +10,8 @@ import pytest
 from conftest import ROOT, Sandbox
 
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ArtifactError, ExitCode
+from pipeline.core.errors import ArtifactError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.release.check_version import check_version, require_good

@@ -19,7 +19,7 @@ from report_support import bad, good, mixed, mixed_counts, receipt
 from rich.console import Console
 
 from pipeline.cli import cli
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.judge.topic import Topic
 from pipeline.release.contents import write_sums
 from pipeline.report import text as wording

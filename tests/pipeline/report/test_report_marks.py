@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.commands.report import report_command
 from pipeline.commands.report_meant import complete_wish
-from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
+from pipeline.core.errors import SpaceError, UsageError, VersionError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.current import point_current

@@ -15,7 +15,7 @@ from test_report_html import check_page
 from test_report_json import validator
 
 from pipeline.cli import cli
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.release.contents import write_sums
 from pipeline.report.compared_model import Comparison
 from pipeline.report.files import FILES, JSON, read_report, render_json

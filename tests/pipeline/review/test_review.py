@@ -8,7 +8,8 @@ import pytest
 import report_support
 from review_support import BASE, HEAD, keep, review
 
-from pipeline.core.errors import ArtifactError, ExitCode, VersionError
+from pipeline.core.errors import ArtifactError, VersionError
+from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.release.marking import reject
 from pipeline.release.version import Version

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from review_support import ROOT
 
-from pipeline.core.errors import ExitCode
+from pipeline.core.exit_codes import ExitCode
 from pipeline.release.contents import write_sums
 from pipeline.review import known
 
