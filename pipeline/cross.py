@@ -14,15 +14,9 @@ from pipeline.core.processor import ANY
 from pipeline.geometry.code import CHOICES
 from pipeline.geometry.model import Geometry
 from pipeline.profile.workload import Program
-from pipeline.rebuild import (
-    Imported,
-    best_flavour,
-    bundled_geometry,
-    differences,
-    profile_for,
-    refuse_others,
-    take_in,
-)
+from pipeline.rebuild.differences import differences, refuse_others
+from pipeline.rebuild.imported import Imported, bundled_geometry, take_in
+from pipeline.rebuild.step import best_flavour, profile_for
 from pipeline.stages.bolt.emulated import count_emulated
 from pipeline.stages.bolt.optimize import STAGE as BOLT
 from pipeline.stages.bolt.optimize import bolt

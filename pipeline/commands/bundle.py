@@ -143,7 +143,8 @@ def import_command(
     from pipeline.commands.workshop import open_workshop
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
-    from pipeline.rebuild import rebuild, take_in
+    from pipeline.rebuild.from_bundle import rebuild
+    from pipeline.rebuild.imported import take_in
     from pipeline.stages.build.workshop import Options
 
     started, console = time.monotonic(), open_console(verbose)

@@ -34,7 +34,7 @@ from pipeline.toolchain.target import PAGE_SIZES
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry
-    from pipeline.rebuild import Imported
+    from pipeline.rebuild.imported import Imported
 
 STAGE = "publish"
 

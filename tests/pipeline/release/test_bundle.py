@@ -17,7 +17,8 @@ from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import parse_profile
-from pipeline.rebuild import compile_step, imported_setup, take_in
+from pipeline.rebuild.imported import imported_setup, take_in
+from pipeline.rebuild.step import compile_step
 from pipeline.release.bundle import BUNDLE, describe, pack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report

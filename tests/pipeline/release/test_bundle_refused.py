@@ -14,16 +14,13 @@ from bundle_support import contents, edited, exported, write
 from conftest import Sandbox
 from judge_support import result_of
 
-from pipeline import rebuild as rebuilding
 from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Receipt
 from pipeline.profile.load import parse_profile
-from pipeline.rebuild import (
-    Imported,
-    kept_verdict,
-    require_consent,
-)
+from pipeline.rebuild import from_bundle as rebuilding
+from pipeline.rebuild.consent import require_consent
+from pipeline.rebuild.imported import Imported, kept_verdict
 from pipeline.release.bundle import unpack
 from pipeline.stages.build.workshop import Library, Workshop
 
@@ -156,7 +153,7 @@ def test_a_rebuild_asks_before_it_judges(
     for name in ("check_writable", "imported_setup", "static", "compile_step"):
         monkeypatch.setattr(rebuilding, name, made)
     monkeypatch.setattr(rebuilding, "differences", lambda *_: early)
-    monkeypatch.setattr(rebuilding, "_flag_differences", lambda *_: {})
+    monkeypatch.setattr(rebuilding, "flag_differences", lambda *_: {})
     monkeypatch.setattr(rebuilding, "refuse_others", lambda differing, _: {**differing})
     monkeypatch.setattr(rebuilding, "kept_verdict", lambda *_: None)
     monkeypatch.setattr(rebuilding, "_compare", lambda *_: True)

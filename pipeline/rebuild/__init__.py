@@ -1,0 +1,1 @@
+"""Building a version again from its bundle: no training, and the same bytes."""
