@@ -13,7 +13,7 @@ from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import BuildError, ChildError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.experiment.entry import Entry, Trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE
 from pipeline.geometry.load import changed_geometry

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.core.store import Receipt
+from pipeline.core.receipt import Receipt
 from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence

@@ -11,7 +11,8 @@ from conftest import Sandbox
 
 from pipeline.core.errors import DataError
 from pipeline.core.process import run
-from pipeline.core.store import Artifact, read_receipt
+from pipeline.core.receipt import read_receipt
+from pipeline.core.store import Artifact
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.merge import function_counts, merge
 from pipeline.stages.pgo.optimize import stale_functions

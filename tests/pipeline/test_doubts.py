@@ -10,7 +10,8 @@ from judge_support import pairs, result_of, throughput_of
 from rich.console import Console
 
 from pipeline.core.console import BuildConsole
-from pipeline.core.store import Artifact, Receipt
+from pipeline.core.receipt import Receipt
+from pipeline.core.store import Artifact
 from pipeline.profile.load import parse_profile
 from pipeline.profile.workload import Trace
 from pipeline.report.build import Inputs, report_model

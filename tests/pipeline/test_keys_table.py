@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conftest import Sandbox
 
-from pipeline.core.store import read_receipt
+from pipeline.core.receipt import read_receipt
 from pipeline.stages import NAMES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pipeline.md"

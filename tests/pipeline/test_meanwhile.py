@@ -14,7 +14,8 @@ from bare_shop import bare_shop
 from pipeline.core import process
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ArtifactError
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.stages.build.meanwhile import meanwhile
 from pipeline.stages.build.workshop import StageDue, Workshop
 

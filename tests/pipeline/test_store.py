@@ -11,7 +11,8 @@ import pytest
 
 from pipeline.core import store as store_module
 from pipeline.core.errors import BuildError, SpaceError
-from pipeline.core.store import KEPT_PER_STAGE, Store, by_stage, changed_parts, discard
+from pipeline.core.receipt import by_stage, changed_parts
+from pipeline.core.store import KEPT_PER_STAGE, Store, discard
 
 PARTS = {"sources": "1", "flags": ["-O2"]}
 

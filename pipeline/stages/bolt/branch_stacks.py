@@ -15,7 +15,7 @@ from pipeline.core.console import StageLine
 from pipeline.core.errors import ChildError, DataError, PipelineError, ToolError
 from pipeline.core.preload import through_env
 from pipeline.core.process import run
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.profile.workload import Command, Program
 from pipeline.stages.bolt.train import FDATA, STAGE, EdgeProfile, require_hot, summary
 from pipeline.stages.build.baseline import Baseline

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.console import StageLine
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.profile.workload import Command, Program
 from pipeline.stages.bolt.instrument import Counted, bolt_instrument, fresh_folder
 from pipeline.stages.bolt.train import FDATA, EdgeProfile, require_hot

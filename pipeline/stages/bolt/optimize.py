@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
-from pipeline.core.store import Notes, require_content
+from pipeline.core.receipt import Notes
+from pipeline.core.store import require_content
 from pipeline.geometry.code import alignment
 from pipeline.stages.bolt.instrument import bolt_run
 from pipeline.stages.bolt.train import EdgeProfile

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.core.variant import PRODUCTION
 from pipeline.fleet.sources import read_sources, samples_file
 from pipeline.stages.bolt.train import FDATA, EdgeProfile

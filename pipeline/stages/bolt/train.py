@@ -9,7 +9,8 @@ from typing import Any
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.profile.workload import Command, Program
 from pipeline.stages.bolt.instrument import Counted, fresh_folder
 from pipeline.stages.build.baseline import Baseline

@@ -12,7 +12,8 @@ from pathlib import Path
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ProfileError
 from pipeline.core.places import PLACES
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.profile.workload import REPLAY, Program
 from pipeline.stages.build.compile import PROGRAM_FOLDERS, cmake_build, take_library
 from pipeline.stages.build.configure import Setup

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.core.console import StageLine
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.geometry.difference import differences
 from pipeline.geometry.tables import default_geometry
 from pipeline.stages.build.baseline import Baseline

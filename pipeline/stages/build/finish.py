@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ArtifactError, BuildError, ChildError
 from pipeline.core.process import run
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library

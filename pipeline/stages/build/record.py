@@ -16,7 +16,7 @@ from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import DataError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.profile.workload import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup, trace_file

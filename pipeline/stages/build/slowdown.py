@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.core.console import StageLine
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.stages.build.compile import build_plain
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Library, Workshop

@@ -13,7 +13,8 @@ from pipeline.core.console import BuildConsole, StageLine
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
-from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
+from pipeline.core.receipt import Notes, Parts, changed_parts
+from pipeline.core.store import Artifact, Store
 from pipeline.core.variant import PRODUCTION, asked_for, line_of, shared_name
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain

@@ -14,7 +14,8 @@ from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ChildError, DataError
 from pipeline.core.process import run
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.core.variant import PRODUCTION
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.train import Training

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError, ProfileError
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.check_names import defined_functions
 from pipeline.stages.build.compile import cmake_build, take_library

@@ -13,7 +13,8 @@ from pathlib import Path
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ArtifactError, ChildError
 from pipeline.core.process import run
-from pipeline.core.store import Artifact, Notes, require_content
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact, require_content
 from pipeline.core.variant import stem
 from pipeline.stages.build.compile import cmake_build
 from pipeline.stages.build.configure import Setup

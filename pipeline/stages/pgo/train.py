@@ -17,7 +17,8 @@ from typing import Any
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
 from pipeline.core.process import first_line
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.profile.workload import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.profile.workload import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup

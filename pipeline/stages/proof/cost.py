@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.core.variant import PRODUCTION
 from pipeline.release.current import current
 from pipeline.stages.build.baseline import Baseline

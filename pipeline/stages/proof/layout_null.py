@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import BuildError
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.geometry.code import alignment
 from pipeline.stages.bolt.instrument import bolt_run
 from pipeline.stages.build.baseline import Baseline

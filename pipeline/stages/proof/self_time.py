@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import UNSTRIPPED

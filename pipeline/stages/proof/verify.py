@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
-from pipeline.core.store import Artifact, Notes
+from pipeline.core.receipt import Notes
+from pipeline.core.store import Artifact
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import command_keys, machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.proof.request import (
-    STAGE,
-    budget_s,
-    judge_request,
-    judged_tasks,
-    self_check_s,
-)
+from pipeline.stages.proof.request import STAGE, budget_s, judge_request, judged_tasks, self_check_s
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
     from pipeline.judge.model import VerifyResult

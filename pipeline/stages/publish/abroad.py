@@ -20,7 +20,7 @@ from pipeline.core.lock import marks_lock
 from pipeline.core.nested import read_json
 from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY, OTHER, machine
-from pipeline.core.store import by_stage
+from pipeline.core.receipt import by_stage
 from pipeline.release.commit import commit_of
 from pipeline.release.contents import FDATA, Product, file_digests, write_contents, write_sums
 from pipeline.release.version import MANIFEST, Version

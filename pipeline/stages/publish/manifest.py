@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY
-from pipeline.core.store import Receipt, by_stage
+from pipeline.core.receipt import Receipt, by_stage
 from pipeline.geometry.code import CHOICES
 from pipeline.release.commit import commit_of
 from pipeline.release.contents import file_digests, kind_place

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY
-from pipeline.core.store import Receipt, by_stage
+from pipeline.core.receipt import Receipt, by_stage
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry

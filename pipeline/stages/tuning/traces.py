@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import Say, StageLine, numbered
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import DataError, WorkloadError
-from pipeline.core.store import Notes
+from pipeline.core.receipt import Notes
 from pipeline.profile.workload import REPLAY, Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup

@@ -11,7 +11,8 @@ from conftest import Sandbox
 from pipeline.core.console import open_console
 from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
-from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.core.receipt import read_receipt
+from pipeline.core.store import Artifact, Store
 from pipeline.profile.load import load_profile
 from pipeline.stages.bolt.train import EdgeProfile
 from pipeline.stages.build.configure import configure

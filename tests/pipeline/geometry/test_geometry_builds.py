@@ -15,7 +15,8 @@ from pipeline.core.errors import ProfileError
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
-from pipeline.core.store import Artifact, read_receipt
+from pipeline.core.receipt import read_receipt
+from pipeline.core.store import Artifact
 from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry

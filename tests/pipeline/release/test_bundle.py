@@ -15,7 +15,8 @@ from pipeline.core.console import open_console
 from pipeline.core.errors import ArtifactError
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
-from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.core.receipt import read_receipt
+from pipeline.core.store import Artifact, Store
 from pipeline.profile.load import parse_profile
 from pipeline.rebuild.imported import imported_setup, take_in
 from pipeline.rebuild.step import compile_step

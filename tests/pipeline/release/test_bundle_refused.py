@@ -16,7 +16,8 @@ from judge_support import result_of
 
 from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
-from pipeline.core.store import Artifact, Receipt
+from pipeline.core.receipt import Receipt
+from pipeline.core.store import Artifact
 from pipeline.profile.load import parse_profile
 from pipeline.rebuild import from_bundle as rebuilding
 from pipeline.rebuild.consent import require_consent

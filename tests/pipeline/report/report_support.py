@@ -14,7 +14,7 @@ from judge_support import (
     workload_counts,
 )
 
-from pipeline.core.store import Receipt
+from pipeline.core.receipt import Receipt
 from pipeline.evidence.model import (
     Ablation,
     AblationStep,
