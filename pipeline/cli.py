@@ -27,7 +27,7 @@ MODULES = {
     "heap": "heap",
     "history": "history",
     "import": "fleet",
-    "init": "profiles",
+    "init": "init",
     "install": "install",
     "layout": "layout",
     "learn": "learn",

@@ -76,3 +76,10 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Force every file and folder below ``folder`` to disk."""
+    for path in [*folder.rglob("*"), folder]:
+        if not path.is_symlink():
+            sync(path)

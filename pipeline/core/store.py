@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pipeline.core.digest import digest_file, digest_value, stamp_of
 from pipeline.core.errors import ArtifactError, SpaceError
-from pipeline.core.files import sync
+from pipeline.core.files import sync, sync_tree
 from pipeline.core.receipt import RECEIPT, Notes, Parts, Receipt, read_receipt
 
 ROOM_PREFIX = ".tmp-"
@@ -145,13 +145,6 @@ def discard(room: Path) -> None:
         fresh = tempfile.mkdtemp(prefix=f"{ROOM_PREFIX}dead-", dir=room.parent)
         dead = room.rename(fresh)
         shutil.rmtree(dead, ignore_errors=True)
-
-
-def sync_tree(folder: Path) -> None:
-    """Force every file and folder below ``folder`` to disk."""
-    for path in [*folder.rglob("*"), folder]:
-        if not path.is_symlink():
-            sync(path)
 
 
 def require_content(path: Path, what: str) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError
-from pipeline.core.files import sync
+from pipeline.core.files import sync, sync_tree
 from pipeline.core.receipt import Receipt
-from pipeline.core.store import ROOM_PREFIX, sync_tree
+from pipeline.core.store import ROOM_PREFIX
 from pipeline.release.contents import FACTORS, write_contents, write_sums
 from pipeline.release.version import MANIFEST, Version
 from pipeline.stages.build.workshop import Workshop
