@@ -233,7 +233,7 @@ def test_a_sample_says_at_its_start_how_long_it_takes(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipeline.commands.fleet._perf", lambda: Path("perf"))
+    monkeypatch.setattr("pipeline.commands.sample.find_perf", lambda: Path("perf"))
     monkeypatch.setattr("pipeline.fleet.samples.sample", interrupted)
     _, output = fresh.run("sample", "--pid", str(os.getpid()), "--seconds", "30")
     assert output.startswith(f"sampling process {os.getpid()} for 30 s\n")

@@ -268,7 +268,7 @@ def test_import_says_what_the_next_build_takes(
     shutil.copytree(built.root / "training/profiles", tree.root / "training/profiles")
     shutil.copytree(built.root / "layouts", tree.root / "layouts")
     monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
-    monkeypatch.setattr("pipeline.commands.fleet._perf", lambda: perf.program)
+    monkeypatch.setattr("pipeline.commands.sample.find_perf", lambda: perf.program)
     data = perf.says([place(perf.library, "hak_malloc") + 4] * 1500, read_build_id(perf.library))
     done = CliRunner().invoke(cli, ["import", "-p", "tiny", f"{data}=2.5"])
     assert done.exit_code == 0, done.output
