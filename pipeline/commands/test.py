@@ -5,32 +5,17 @@ pytest uses one processor and runs beside the other suites.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.commands.options import Word
-from pipeline.commands.suites import BESIDE, ONLY_FULL, SUITES, VARIANTS, Step, steps
+from pipeline.commands.suites import ONLY_FULL, SUITES, VARIANTS, steps
+from pipeline.commands.suites_run import conclude, run_all
 
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
-    from pipeline.core.paths import Tree
-
-# A build or clang-tidy that needs longer than this hangs; in seconds.
-STEP_LIMIT_S = 3600.0
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a suite: seconds, those of processors, and the command that failed, if any."""
-
-    suite: str
-    seconds: float
-    cpu_s: float
-    failed: str = ""
 
 
 def complete_app(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
@@ -167,84 +152,3 @@ def run_suites(only: tuple[str, ...], console: BuildConsole, full: bool = False)
     chosen = [suite for suite in SUITES if suite in wanted]
     outcomes = run_all({s: steps(s, Tree.here().root, full) for s in chosen}, Tree.here(), console)
     conclude(outcomes, f"./bootstrap test --only {{suite}}{' --full' if full else ''}")
-
-
-def conclude(outcomes: list[Outcome], again: str) -> None:
-    """Print the summary; raise TestsFailed with the command that runs the failed suite again."""
-    from pipeline.core.errors import TestsFailed
-
-    summarise(outcomes)
-    failed = [outcome for outcome in outcomes if outcome.failed]
-    if failed:
-        raise TestsFailed(
-            f"{len(failed)} of {len(outcomes)} suites failed",
-            hint=f"mend it, then run {again.format(suite=failed[0].suite)}",
-        )
-
-
-def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> list[Outcome]:
-    """Run suites one after the other; the one that goes beside the others is shown last."""
-    from pipeline.core.beside import running_beside
-
-    if BESIDE not in todo or len(todo) == 1:
-        return [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
-    log = tree.state / "tests" / f"{BESIDE}.log"
-    console.heading(f"{BESIDE} has begun, beside the others: {log}")
-    (step,) = todo.pop(BESIDE)
-    with running_beside(step.argv, log=log, cwd=tree.root) as beside:
-        outcomes = [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
-        console.heading(BESIDE)
-        code, seconds, cpu_s = beside.finish(lambda text: click.echo(text, nl=False))
-    return [*outcomes, Outcome(BESIDE, seconds, cpu_s, _failure(step, code) if code != 0 else "")]
-
-
-def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) -> Outcome:
-    console.heading(suite)
-    return run_suite(suite, todo, tree)
-
-
-def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
-    """Run the commands of a suite up to the first that fails."""
-    from pipeline.core.beside import children_cpu_s
-
-    started, used = time.monotonic(), children_cpu_s()
-    failed = ""
-    for number, step in enumerate(todo, start=1):
-        code = _run_step(step, tree.state / "tests" / f"{suite}-{number}.log", tree.root)
-        if code != 0:
-            failed = _failure(step, code)
-            break
-    return Outcome(suite, time.monotonic() - started, children_cpu_s() - used, failed)
-
-
-def _failure(step: Step, code: int) -> str:
-    from pipeline.core.process import pasteable
-
-    ran = pasteable([str(word) for word in step.argv], None, None)
-    return f"exit code {code}: {ran}" + (f"\n  to mend it: {step.mend}" if step.mend else "")
-
-
-def summarise(outcomes: list[Outcome]) -> None:
-    """Print one line per suite: its time, that of processors, and what failed.
-
-    On a busy machine the time of processors says what a suite costs.
-    """
-    click.echo("\nsummary")
-    for outcome in outcomes:
-        state = f"FAILED  {outcome.failed}" if outcome.failed else "passed"
-        colour = "red" if outcome.failed else "green"
-        times = f"{outcome.seconds:7.1f} s {outcome.cpu_s:7.1f} s of processors  "
-        click.echo(f"  {outcome.suite:<9}{times}" + click.style(state, fg=colour))
-    click.echo(f"  {'all':<9}{'':9} {sum(one.cpu_s for one in outcomes):7.1f} s of processors")
-
-
-def _run_step(step: Step, log: Path, root: Path) -> int:
-    """Return the exit code of a step; a quiet one shows its output only when it failed."""
-    from pipeline.core.process import run, run_visible
-
-    if step.shown:
-        return run_visible(step.argv, cwd=root)
-    done = run(step.argv, cwd=root, log=log, timeout_s=STEP_LIMIT_S, expect=None)
-    if done.returncode != 0:
-        click.echo(done.stdout + done.stderr)
-    return done.returncode

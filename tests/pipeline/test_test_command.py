@@ -10,7 +10,8 @@ import pytest
 
 from pipeline.commands import suites
 from pipeline.commands.suites import BESIDE, PRESETS_CLANG, SUITES, VARIANTS, Step, c_sources, steps
-from pipeline.commands.test import Outcome, _failure, run_all, run_suite, run_suites, summarise
+from pipeline.commands.suites_run import Outcome, _failure, run_all, run_suite, summarise
+from pipeline.commands.test import run_suites
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
 
