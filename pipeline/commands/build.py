@@ -10,11 +10,11 @@ from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
     Word,
     cpu_or_all_option,
-    line_option,
     scheduler_option,
     verbose_option,
     wait_option,
 )
+from pipeline.commands.profile_options import line_option
 from pipeline.stages import NAMES
 
 if TYPE_CHECKING:

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import (
-    EXISTING_FILE,
-    Word,
-    line_option,
-    output_option,
-    verbose_option,
-)
+from pipeline.commands.file_options import EXISTING_FILE, output_option
+from pipeline.commands.options import Word, verbose_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.versions import complete_version
 from pipeline.core.architecture import ALL, HERE
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.report_meant import complete_wish, folder_of, read_meant
 from pipeline.commands.since_judged import fields_since, said_since
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.options import any_profile_option
+from pipeline.commands.profile_options import any_profile_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 

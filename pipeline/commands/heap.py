@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE, require_folder
+from pipeline.commands.file_options import EXISTING_FILE, OUTPUT_FILE, require_folder
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.files import replace_text, replacing
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import OUTPUT_FILE, line_option, require_folder
+from pipeline.commands.file_options import OUTPUT_FILE, require_folder
+from pipeline.commands.profile_options import line_option
 
 if TYPE_CHECKING:
     from pipeline.report.history import History

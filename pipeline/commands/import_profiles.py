@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.file_options import complete_file
 from pipeline.commands.files_given import by_kind, file_given
-from pipeline.commands.options import complete_file, profile_option
+from pipeline.commands.profile_options import profile_option
 from pipeline.commands.sample import show_samples
 from pipeline.commands.say import say
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_file
+from pipeline.commands.file_options import complete_file
 from pipeline.commands.say import say
 from pipeline.commands.whole_paths import with_whole_paths
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.commands.options import alone_variant_option, line_option
+from pipeline.commands.profile_options import alone_variant_option, line_option
 from pipeline.commands.versions import complete_version
 from pipeline.core.variant import shared_name
 

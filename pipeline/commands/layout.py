@@ -8,7 +8,7 @@ import click
 
 from pipeline.commands.layout_propose import propose_command
 from pipeline.commands.layout_search import search_command
-from pipeline.commands.options import line_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 

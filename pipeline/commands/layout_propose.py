@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.profile_options import profile_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import budget_option, line_option
+from pipeline.commands.options import budget_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 

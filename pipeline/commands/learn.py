@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import (
-    EXISTING_FILE,
-    OUTPUT_FILE,
-    Finite,
-    budget_option,
-    complete_file,
-    cpu_option,
-    profile_option,
-    require_folder,
-    verbose_option,
-    wait_option,
-)
+from pipeline.commands.file_options import EXISTING_FILE, OUTPUT_FILE, complete_file, require_folder
+from pipeline.commands.options import Finite, budget_option, cpu_option, verbose_option, wait_option
+from pipeline.commands.profile_options import profile_option
 from pipeline.commands.workshop import open_workshop
 
 if TYPE_CHECKING:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from pipeline.commands.duration import Duration
-from pipeline.core.variant import PRODUCTION, VARIANTS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -30,55 +27,6 @@ class Finite(click.FloatRange):
         return number
 
 
-EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-def complete_profile(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[str | CompletionItem]:
-    """Return profile names for shell completion."""
-    from pipeline.core.paths import Tree
-    from pipeline.profile.load import profile_names
-
-    return [name for name in profile_names(Tree.here()) if name.startswith(incomplete)]
-
-
-def _require_new(context: click.Context, parameter: click.Parameter, output: Path) -> Path:
-    from pipeline.core.errors import UsageError
-
-    if output.exists():
-        raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
-    require_folder(context, parameter, output)
-    return output
-
-
-def require_folder(
-    _context: click.Context, _parameter: click.Parameter, output: Path | None
-) -> Path | None:
-    """Refuse a file in a folder that is not there, before any work is done for it."""
-    from pipeline.core.errors import UsageError
-
-    if output is not None and not output.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {output.parent}", hint="make it, or write elsewhere")
-    return output
-
-
-def output_option(
-    words: str, callback: Callable[..., Path | None] = require_folder, **settings: Any
-) -> Callable[[Any], Any]:
-    """Return the option ``--output`` for a file that may be there already: it is replaced."""
-    return click.option(
-        "--output",
-        "-o",
-        type=OUTPUT_FILE,
-        metavar="FILE",
-        callback=callback,
-        help=words,
-        **settings,
-    )
-
-
 class Word(click.Choice[str]):
     """One of many words; a misspelt one is told which word is close, and then all of them."""
 
@@ -92,20 +40,6 @@ class Word(click.Choice[str]):
             said = f"there is no {value!r} among {known}{close and f': {close}'}"
             raise click.BadParameter(said, ctx, param)
         return str(value)
-
-
-def new_file_option(words: str, **settings: Any) -> Callable[[Any], Any]:
-    """Return the option ``--output`` for a file that is not there yet: none is ever replaced."""
-    return output_option(words, _require_new, **settings)
-
-
-def complete_file(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[str | CompletionItem]:
-    """Leave words that may be files to the shell's own completion."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(incomplete, type="file")]
 
 
 def complete_scheduler(
@@ -132,75 +66,6 @@ def _known_processor(
     return None if name is None else require_known(name)
 
 
-def _take_variant(context: click.Context, _parameter: click.Parameter, variant: str | None) -> None:
-    """Make the profile that the command gets the name of a line of versions."""
-    from pipeline.core.errors import UsageError
-    from pipeline.core.variant import line_of, split_line
-
-    profile, named = split_line(context.params["profile"])
-    if named not in VARIANTS:
-        raise UsageError(
-            f"there is no variant {named!r}", hint=f"give one of: {', '.join(VARIANTS)}"
-        )
-    line = line_of(profile, variant or named)
-    chosen = context.get_parameter_source("profile") is not ParameterSource.DEFAULT
-    context.params["profile"] = known_line(line) if chosen else line
-
-
-def known_line(line: str) -> str:
-    """Return the name of a line of versions; ProfileError if nothing here has that name.
-
-    What is published or was judged counts, also after its profile's file has gone.
-    """
-    from pipeline.core.paths import Tree
-    from pipeline.core.variant import split_line
-
-    tree = Tree.here()
-    published, judged = tree.dists.glob("*"), tree.state.glob("*/reports")
-    if line not in {*(one.name for one in published), *(one.parent.name for one in judged)}:
-        from pipeline.profile.load import require_profile
-
-        require_profile(tree, split_line(line)[0])
-    return line
-
-
-_VARIANT: dict[str, Any] = {
-    "type": click.Choice(VARIANTS),
-    "help": "Which build: production, or hardened beside it (docs/hardening.md).",
-}
-_profile = click.option(
-    "--profile",
-    "-p",
-    default="mixed",
-    show_default=True,
-    metavar="NAME",
-    is_eager=True,
-    shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml.",
-)
-_variant = click.option("--variant", expose_value=False, callback=_take_variant, **_VARIANT)
-
-
-def profile_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--profile`` for one that knows nothing of variants."""
-    return _profile(command)
-
-
-def line_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--profile`` and ``--variant``; its ``profile`` is the name of a line.
-
-    That is the profile's name for production, and ``PROFILE+VARIANT`` for what is beside it.
-    """
-    return _profile(_variant(command))
-
-
-def any_profile_option(words: str) -> Callable[[Any], Any]:
-    """Return the option ``--profile`` of a command that also means something without one."""
-    return click.option(
-        "--profile", "-p", metavar="NAME", shell_complete=complete_profile, help=words
-    )
-
-
 def budget_option(default: str, words: str) -> Callable[[Any], Any]:
     """Return the option ``--budget``: how long the judge may run pairs."""
     return click.option(
@@ -212,9 +77,6 @@ def budget_option(default: str, words: str) -> Callable[[Any], Any]:
         metavar="TIME",
         help=words,
     )
-
-
-alone_variant_option = click.option("--variant", default=PRODUCTION, show_default=True, **_VARIANT)
 
 
 def _known_processor_or_all(

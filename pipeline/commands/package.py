@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.profile_options import profile_option
 from pipeline.commands.versions import complete_version
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_file, new_file_option
+from pipeline.commands.file_options import complete_file, new_file_option
 from pipeline.commands.say import say
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.file_options import output_option
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.options import line_option, output_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.report_meant import BASELINE, complete_wish, folder_of, read_meant
 from pipeline.commands.since_judged import fields_since, said_since
 from pipeline.core.paste import runnable

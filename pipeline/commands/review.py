@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.report_meant import complete_wish
 
 if TYPE_CHECKING:

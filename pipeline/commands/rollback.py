@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.options import line_option
 from pipeline.commands.own_version import own_version, tell_installed
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import Finite, new_file_option
+from pipeline.commands.file_options import new_file_option
+from pipeline.commands.options import Finite
 
 if TYPE_CHECKING:
     from pipeline.fleet.merging import Given

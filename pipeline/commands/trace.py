@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE, new_file_option, require_folder
+from pipeline.commands.file_options import (
+    EXISTING_FILE,
+    OUTPUT_FILE,
+    new_file_option,
+    require_folder,
+)
 from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.duration import Duration
-from pipeline.commands.options import (
-    cpu_option,
-    profile_option,
-    scheduler_option,
-    verbose_option,
-    wait_option,
-)
+from pipeline.commands.options import cpu_option, scheduler_option, verbose_option, wait_option
+from pipeline.commands.profile_options import profile_option
 from pipeline.commands.workshop import open_workshop
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option
+from pipeline.commands.profile_options import line_option
 from pipeline.commands.say import say
 
 if TYPE_CHECKING:

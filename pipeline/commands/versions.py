@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import any_profile_option, known_line
+from pipeline.commands.profile_options import any_profile_option, known_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import (
-    any_profile_option,
-    budget_option,
-    complete_file,
-    output_option,
-    verbose_option,
-)
+from pipeline.commands.file_options import complete_file, output_option
+from pipeline.commands.options import budget_option, verbose_option
+from pipeline.commands.profile_options import any_profile_option
 from pipeline.commands.versions import complete_qualified, complete_version
 
 if TYPE_CHECKING:
