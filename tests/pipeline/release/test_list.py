@@ -71,8 +71,6 @@ def test_list_says_when_nothing_is_published(
     [
         ("reject", BAD, "--reason", "slow"),
         ("reject", BAD, "--undo"),
-        ("rollback", "--to", BAD),
-        ("report", BAD),
         ("reject", "PATH", "--reason", "slow"),
         ("rollback", "--to", "PATH"),
     ],
