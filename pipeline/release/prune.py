@@ -27,15 +27,19 @@ LEAVING = ".leaving-"
 
 @dataclass(frozen=True)
 class Pruning:
-    """What goes, and what stays though it is older than the newest ones; with the reason."""
+    """What goes and what stays, each with the reason, newest first.
 
-    go: tuple[Version, ...]
+    ``last_way_back`` tells that no version is left to go back to, of those that there were.
+    """
+
+    go: tuple[tuple[Version, str], ...]
     stay: tuple[tuple[Version, str], ...]
+    last_way_back: bool
 
     @property
     def size(self) -> int:
         """Return how many bytes of the disk get free."""
-        return sum(disk_bytes(one.folder) for one in self.go)
+        return sum(disk_bytes(one.folder) for one, _ in self.go)
 
 
 def remember_place(dist: Path, place: Place) -> None:
@@ -68,26 +72,47 @@ def _cure(dist: Path, root: Path) -> str:
     return f"`.venv/bin/pipeline uninstall --prefix {root}{which}` removes it"
 
 
-def plan_pruning(dist: Path, keep: int) -> Pruning:
+def plan_pruning(dist: Path, keep: int, was_current: str | None = None) -> Pruning:
     """Return what pruning to the ``keep`` newest versions would remove.
 
     Versions that are rejected do not count as kept. What ``current`` or another link points to,
-    what is set aside by a rollback, and what is installed somewhere stays.
+    what is set aside by a rollback, and what is installed somewhere stays. So does
+    ``was_current``: it was current when the command was given, which may wait for a build since.
     """
     refused = {one.version for one in read_marks(dist).rejected}
     versions = published(dist)
-    newest = [one for one in versions if one.name not in refused][:keep]
-    reasons = _reasons(dist)
-    old = [one for one in versions if one not in newest]
+    newest = [one.name for one in versions if one.name not in refused][:keep]
+    reasons = {name: f"it is {_of_newest(keep)}" for name in newest}
+    if was_current is not None:
+        reasons[was_current] = "it was current when the command was given"
+    reasons |= _reasons(dist)
+    go = [one for one in versions if one.name not in reasons]
     return Pruning(
-        go=tuple(one for one in old if one.name not in reasons),
-        stay=tuple((one, reasons[one.name]) for one in old if one.name in reasons),
+        go=tuple((one, _why_it_goes(one, refused, keep)) for one in go),
+        stay=tuple((one, reasons[one.name]) for one in versions if one.name in reasons),
+        last_way_back=_takes_last_way_back(dist, versions, go),
     )
+
+
+def _of_newest(keep: int) -> str:
+    return "the newest" if keep == 1 else f"one of the {keep} newest"
+
+
+def _why_it_goes(one: Version, refused: set[str], keep: int) -> str:
+    return "it was rejected" if one.name in refused else f"it is not {_of_newest(keep)}"
+
+
+def _takes_last_way_back(dist: Path, versions: list[Version], go: list[Version]) -> bool:
+    """Tell whether a rollback would find an older version now, and none when ``go`` is gone."""
+    now, marks = current(dist), read_marks(dist)
+    older = versions[versions.index(now) + 1 :] if now in versions else versions
+    good = [one for one in older if marks.rejection(one) is None]
+    return bool(good) and all(one in go for one in good)
 
 
 def carry_out(plan: Pruning) -> None:
     """Remove what a plan names. Each folder loses its name first: none is seen half-empty."""
-    for one in plan.go:
+    for one, _ in plan.go:
         try:
             leaving = one.folder.rename(one.folder.with_name(f"{LEAVING}{one.name}"))
             shutil.rmtree(leaving)

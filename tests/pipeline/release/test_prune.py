@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,38 @@ def test_a_dry_run_waits_for_nobody(tree: Tree, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(lock, name, waits)
     assert f"would remove {NAMES[0]}" in prune("--keep", "1", "--dry-run")
     assert names(tree) == NAMES
+
+
+def test_a_dry_run_says_of_each_version_why(tree: Tree) -> None:
+    reject(Version(tree.dist("p") / NAMES[3]), "bad")
+    said = prune("--keep", "2", "--dry-run")
+    assert f"keeps {NAMES[5]}: current points to it" in said
+    assert f"keeps {NAMES[4]}: it is one of the 2 newest" in said
+    assert f"would remove {NAMES[3]}: it was rejected" in said
+    assert f"would remove {NAMES[2]}: it is not one of the 2 newest" in said
+    assert "no older version" not in said
+
+
+@pytest.mark.usefixtures("tree")
+def test_it_says_when_nothing_is_left_to_go_back_to() -> None:
+    said = prune("--keep", "1", "--dry-run")
+    assert "then no older version would be left" in said
+    assert "then no older version is left" in prune("--keep", "1")
+    assert "no older version" not in prune("--keep", "1")
+
+
+def test_what_was_current_before_a_build_that_it_waited_for_stays(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def a_build_ends(*_: object, **_words: object) -> Iterator[None]:
+        point_current(make(tree, "1.0-gg", 20))
+        yield
+
+    monkeypatch.setattr(lock, "tree_lock", a_build_ends)
+    said = prune("--keep", "1")
+    assert f"keeps {NAMES[5]}: it was current when the command was given" in said
+    assert names(tree) == [NAMES[5], "1.0-gg"]
 
 
 def test_what_somebody_uses_stays(tree: Tree, tmp_path: Path) -> None:
