@@ -90,14 +90,25 @@ def _geometry(shop: Workshop, release: Release) -> tuple[Difference, ...]:
 def keep_report(shop: Workshop, model: ReportModel) -> Path:
     """Write the report in all its forms where it stays, whatever the gate says; return its folder.
 
-    ``reports/last`` points to it.
+    ``reports/last`` points to it. The report of a version that was published stays as it is where
+    this build of it is not to be published: it alone tells of that once the version is pruned.
     """
     from pipeline.report.files import write_reports
 
-    folder = shop.tree.reports(shop.line) / model.version
-    write_reports(folder, model)
+    told = None if model.published else _published_before(shop, model.version)
+    folder = told or shop.tree.reports(shop.line) / model.version
+    if told is None:
+        write_reports(folder, model)
     point_last(shop.tree, shop.line, model.version)
     return folder
+
+
+def _published_before(shop: Workshop, version: str) -> Path | None:
+    """Return where the report of a version lies that says that it was published; or None."""
+    from pipeline.report.kept import was_published
+
+    places = (shop.tree.reports(shop.line) / version, shop.tree.dist(shop.line) / version)
+    return next((place for place in places if was_published(place)), None)
 
 
 def version_before(dist: Path, version: str) -> Version | None:

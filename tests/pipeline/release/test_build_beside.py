@@ -16,9 +16,11 @@ from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
 from pipeline.release import check_version
 from pipeline.release.current import current, why_current_stays
+from pipeline.report import files
+from pipeline.report.kept import was_published
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
-from pipeline.stages.publish import publish
+from pipeline.stages.publish import publish, reporting
 from pipeline.stages.publish.product import STAGE, inputs_of
 
 
@@ -101,6 +103,26 @@ def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
     assert not kept[0].published and kept[0].reason.endswith("(throughput is GO)")
     assert kept[0].outcome == "Not published, as asked" and kept[0].passed
     assert "without `--no-publish` and `--from` publishes it" in next_command(kept[0])
+
+
+@pytest.mark.parametrize("place", ["dist", "reports"])
+def test_a_build_only_to_be_judged_leaves_the_report_of_what_was_published(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Once the version is pruned, that report alone says that it was published."""
+    folder = (tree.dist("p") if place == "dist" else tree.reports("p")) / "1.0-cc33"
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text('{"published": true}', encoding="utf-8")
+    monkeypatch.setattr(files, "render_html", lambda _: "")
+    monkeypatch.setattr(files, "render_markdown", lambda _: "")
+    monkeypatch.setattr(files, "render_json", lambda _: '{"published": false}')
+    shop = MagicMock(tree=tree, line="p")
+    model = ReportModel.model_construct(published=False, version="1.0-cc33")
+    assert reporting.keep_report(shop, model) == folder
+    assert was_published(folder)
+    assert (tree.reports("p") / "last").resolve() == folder
+    other = ReportModel.model_construct(published=False, version="1.0-dd44")
+    assert not was_published(reporting.keep_report(shop, other))
 
 
 def test_what_is_published_beside_the_current_one_says_so_in_its_report(
