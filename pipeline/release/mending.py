@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
 from pipeline.core.nested import read_json
 from pipeline.core.variant import asked_for, line_of
-from pipeline.release.version import Version
+from pipeline.release.marks import read_marks
+from pipeline.release.version import PROFILE, Version
 
 
 def require_undamaged(version: Version) -> None:
@@ -19,14 +21,50 @@ def require_undamaged(version: Version) -> None:
 
 def how_to_mend(version: Version) -> str:
     """Return what gives a damaged version its files back."""
-    line, at = line_of_version(version), version.commit
-    checkout = f"git checkout {at} && " if at else ""
-    of = "" if at else ", of its sources"
+    line = line_of_version(version)
     return (
-        f"the same build makes it whole: `{checkout}{_command_of(version)}`{of}; so does "
-        "`.venv/bin/pipeline bundle import FILE` of its bundle; "
+        f"the same build makes it whole: {_same_build(version)}; so does "
+        f"`.venv/bin/pipeline bundle import FILE` of its bundle; {_rejected(version)}"
         f"`.venv/bin/pipeline list -p {line}` shows other versions"
     )
+
+
+def _same_build(version: Version) -> str:
+    """Return the steps to the build of a version: commit, files that were not in it, command."""
+    at, command = version.commit, f"`{_command_of(version)}`"
+    if not at:
+        return f"{command}, of its sources"
+    missing = _not_committed(version)
+    if not missing:
+        return f"`git checkout {at} && {command[1:]}"
+    return (
+        f"`git checkout {at}`, then bring back what was not committed ({missing}), then {command}"
+    )
+
+
+def _not_committed(version: Version) -> str:
+    """Name the files of its sources that were not committed, and the copies in the version."""
+    git = version.manifest["git"]
+    names = [name.strip('"').rpartition(" -> ")[2] for name in git.get("changed") or ()]
+    if not names and git.get("clean") is False:
+        return "files that its manifest does not name"
+    return ", ".join(f"{name}{_copy_of(version, Path(name))}" for name in names)
+
+
+def _copy_of(version: Version, path: Path) -> str:
+    """Say which file of the version is a copy of a source; "" where none is, or none is whole."""
+    copied = path.parts[0] == "layouts" or path.parent.name == "profiles"
+    place = f"{PROFILE}/{path.name}"
+    is_there = copied and place in (version.sums() or {}) and place not in version.damaged_files()
+    return f": a copy is {place} of this version" if is_there else ""
+
+
+def _rejected(version: Version) -> str:
+    """Say what a build of a version that was rejected comes to; "" where it was not."""
+    with suppress(ArtifactError):
+        if read_marks(version.folder.parent).rejection(version):
+            return "it stays rejected, so either ends with exit code 8 once the files are whole; "
+    return ""
 
 
 def line_of_version(version: Version) -> str:

@@ -9,6 +9,7 @@ from pipeline.core.errors import GateError
 from pipeline.release.current import untouched
 from pipeline.release.last import point_last
 from pipeline.release.marks import Mark, read_marks
+from pipeline.release.published import published
 from pipeline.release.version import Version
 from pipeline.stages.publish.product import inputs_of
 
@@ -24,8 +25,10 @@ def refuse_rejected_inputs(shop: Workshop, geometry: Geometry | None) -> None:
     on, to mend it.
     """
     dist = shop.tree.dist(shop.line)
-    marked = (Version(dist / one.version) for one in read_marks(dist).rejected)
-    if any(one.folder.is_dir() and one.damage() for one in marked):
+    marks = read_marks(dist)
+    named = [Version(dist / one.version) for one in marks.rejected]
+    same = [one for one in published(dist) if marks.rejection(one)]
+    if any(one.folder.is_dir() and one.damage() for one in (*named, *same)):
         return
     refuse_rejected(shop, "", inputs_of(shop, geometry))
 
