@@ -101,6 +101,7 @@ why = "builds with a geometry are tested"
 # The answer stands in a file that no key knows: another one is no reason to judge again.
 GATE = """
 from pathlib import Path
+from types import SimpleNamespace
 
 ANSWER = Path(__file__).parents[2] / "gate"
 
@@ -108,6 +109,10 @@ ANSWER = Path(__file__).parents[2] / "gate"
 def may_publish(result, allow_neutral, allow_regression=()):
     answer = ANSWER.read_text(encoding="utf-8")
     return answer == "True", f"the gate of the test says {answer}"
+
+
+def answer_to(result, allow_neutral, allow_regression=()):
+    return SimpleNamespace(quotes=())
 """
 
 
