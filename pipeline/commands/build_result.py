@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
+    from pipeline.release.version import Version
     from pipeline.report.model import ReportModel
     from pipeline.stages.publish.publish import Published
 
@@ -54,7 +55,24 @@ def _where_it_is(published: Published) -> str:
         return f"`current` is now {now}; no version was current before"
     if before.name == now:
         return f"`current` is {now}, as before"
+    if (back := _went_back(published, before)) is not None:
+        return back
     return f"`current` is now {now}; it was {before.name} before"
+
+
+def _went_back(published: Published, before: Version) -> str | None:
+    """Say that ``current`` has moved to an older version, as an import may do; or None."""
+    from pipeline.release.version import Version
+
+    now = Version(published.folder)
+    if not now.created or now.created >= before.created:
+        return None
+    line = published.folder.parent.name
+    return (
+        f"`current` went back to {now.name}, of {now.created[:10]}; it was {before.name} before, "
+        f"of {before.created[:10]}. `.venv/bin/pipeline rollback -p {line} --to {before.name}` takes "
+        "that one again"
+    )
 
 
 def _show(console: BuildConsole, report: ReportModel) -> None:
@@ -104,7 +122,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
             f"{published.folder.name} (checked in {seconds:.1f} s)"
         )
     if published.stays is None:
-        console.say(_where_it_is(published))
+        console.prose(_where_it_is(published))
     _tell_next(console, published.report)
     for library in published.beside:
         console.say(f"on {library.parent.name}:  {preloading(library)} your-program")

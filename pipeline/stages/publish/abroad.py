@@ -18,10 +18,8 @@ from pipeline.core.architecture import ALL, HERE, Architecture
 from pipeline.core.digest import digest_value
 from pipeline.core.lock import marks_lock
 from pipeline.core.nested import read_json
-from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY, OTHER, machine
 from pipeline.core.receipt import by_stage
-from pipeline.release.commit import commit_of
 from pipeline.release.contents import FDATA, Product, file_digests, write_contents, write_sums
 from pipeline.release.version import MANIFEST, Version
 from pipeline.stages.build.finish import debug_name
@@ -30,6 +28,7 @@ from pipeline.stages.pgo.static import Archive
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.publish.folder import clean_room, complete
 from pipeline.stages.publish.manifest import MANIFEST_VERSION, stage_record
+from pipeline.stages.publish.sources import rebuilt_at
 from pipeline.toolchain.target import PAGE_SIZES
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ def publish_abroad(
         return Abroad(folder, candidate.name, fresh=False)
     said = {
         **_identity(shop, name, geometry),
+        "git": rebuilt_at(shop, imported.profile, differing),
         **_origin(shop, imported, differing),
         "step": candidate.name,
     }
@@ -115,7 +115,6 @@ def _identity(shop: Workshop, name: str, geometry: Geometry | None) -> dict[str,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "tools": {**shop.tools.versions, **shop.target.versions},
         "verdict": None,
-        "git": commit_of(shop.tree.root, BUILT_FROM, shop.profile.name),
         "geometry": geometry.digest if geometry else None,
         "processor": {
             "cut_for": ANY,

@@ -25,6 +25,7 @@ from pipeline.stages.publish.gate import HTML
 from pipeline.stages.publish.manifest import write_manifest
 from pipeline.stages.publish.product import product
 from pipeline.stages.publish.release import Release
+from pipeline.stages.publish.sources import published_first
 
 REPORTS = (HTML, "report.md", "report.json")
 
@@ -36,12 +37,22 @@ def write_version(
     room = clean_room(folder)
     try:
         _fill(shop, room, release, report)
-        created = published_on(Version(folder), release.verdict.result().created)
+        created = date_of(folder, release)
         write_manifest(shop, room, folder.name, release, receipts, created)
         write_sums(room)
         complete(room, folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
+
+
+def date_of(folder: Path, release: Release) -> str:
+    """Return the date of a version; one that an import brings with its verdict keeps its own.
+
+    So versions stand in the order in which they were judged first, wherever that was.
+    """
+    kept = release.rebuilt_from is not None and release.rebuilt_from["verdict_kept"]
+    first = published_first(release.inputs) if kept else ""
+    return first or published_on(Version(folder), release.verdict.result().created)
 
 
 def published_on(version: Version, judged: str) -> str:

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY
 from pipeline.core.receipt import Receipt, by_stage
 from pipeline.geometry.code import CHOICES
-from pipeline.release.commit import commit_of
 from pipeline.release.contents import file_digests, kind_place
 from pipeline.release.version import MANIFEST
 from pipeline.stages.build.workshop import Workshop
@@ -18,6 +16,7 @@ from pipeline.stages.proof.verify import Verdict
 from pipeline.stages.publish.gate import passes
 from pipeline.stages.publish.product import inputs_of
 from pipeline.stages.publish.release import Beside, Release
+from pipeline.stages.publish.sources import built_from
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry
@@ -46,7 +45,7 @@ def write_manifest(
         "files": file_digests(room),
         "verdict": _verdict_summary(shop, release.verdict),
         "stages": {name: stage_record(one) for name, one in by_stage(receipts).items()},
-        "git": commit_of(shop.tree.root, BUILT_FROM, shop.profile.name),
+        "git": built_from(shop, release),
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release.geometry, release.verdict),

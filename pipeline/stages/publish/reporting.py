@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
-from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY
 from pipeline.core.receipt import Receipt, by_stage
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
-from pipeline.release.commit import commit_of
 from pipeline.release.current import current
 from pipeline.release.last import point_last
 from pipeline.release.published import published
@@ -26,6 +24,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.merge import function_counts
 from pipeline.stages.publish.product import STAGE
 from pipeline.stages.publish.release import Release
+from pipeline.stages.publish.sources import built_from
 from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import read_lists
 
@@ -71,7 +70,7 @@ def _source(shop: Workshop, release: Release) -> Source:
     """Return the commit and the command of this build."""
     from pipeline.report.model import Source
 
-    git = commit_of(shop.tree.root, BUILT_FROM, shop.profile.name) or {}
+    git = built_from(shop, release) or {}
     words = ("./bootstrap", "build", "--profile", shop.profile.name, *shop.options.words)
     return Source(
         commit=git.get("commit"),

@@ -164,6 +164,20 @@ def test_a_build_ends_with_what_is_current(
     assert says in "\n".join(words[0] for _, words, _ in console.mock_calls)
 
 
+def test_an_import_of_an_older_version_says_that_current_went_back(tree: Tree) -> None:
+    console = MagicMock()
+    conclude(
+        console,
+        publish.Published(version(tree, OLD).folder, None, None, before=version(tree, BAD)),
+        1.0,
+    )
+    said = "\n".join(words[0] for _, words, _ in console.mock_calls)
+    assert (
+        f"`current` went back to {OLD}, of 2026-01-01; it was {BAD} before, of 2026-01-02." in said
+    )
+    assert f"`.venv/bin/pipeline rollback -p p --to {BAD}` takes that one again" in said
+
+
 def test_the_last_line_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
     console, folder = MagicMock(), tmp_path / "tree's" / "1.0-cc33"
     conclude(console, publish.Published(folder, None), 1.0)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
 
-from pipeline.core.paths import BUILT_FROM
+from pipeline.core.paths import BUILT_FROM, Tree
 from pipeline.core.process import run
 from pipeline.release.commit import commit_of, differs_since
+from pipeline.stages.publish.sources import built_from
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
 
@@ -86,3 +91,42 @@ def test_a_folder_inside_of_another_checkout_has_no_commit_of_its_own(tmp_path: 
     run([*GIT, "init", "-q"], cwd=tmp_path)
     (tmp_path / "tree").mkdir()
     assert commit_of(tmp_path / "tree") is None
+
+
+def edited_tree(root: Path) -> MagicMock:
+    """Return a workshop of a tree whose lists and sources are not as committed."""
+    files = [root / name for name in ("layouts/p/hot.txt", "allocator/a.c")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "first")):
+        run([*GIT, *arguments], cwd=root)
+    for file in files:
+        file.write_text("changed\n", encoding="utf-8")
+    shop = MagicMock(tree=Tree(root))
+    shop.profile.name = shop.profile.layout.name = "p"
+    return shop
+
+
+def rebuilt(folder: Path, git: object, **differences: str) -> Any:
+    """Return a release that was built from a bundle in ``folder``."""
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"git": git}), encoding="utf-8")
+    origin = {"differences": differences}
+    return cast("Any", SimpleNamespace(inputs=folder / "profile", rebuilt_from=origin))
+
+
+def test_a_rebuild_has_the_commit_of_its_bundle(tmp_path: Path) -> None:
+    shop = edited_tree(tmp_path / "tree")
+    git = {"commit": "c" * 40, "clean": False, "changed": ["layouts/p/cold.txt"]}
+    assert built_from(shop, rebuilt(tmp_path / "bundle", git)) == git
+    own = cast("Any", SimpleNamespace(inputs=None, rebuilt_from=None))
+    assert (built_from(shop, own) or {})["changed"] == ["allocator/a.c", "layouts/p/hot.txt"]
+
+
+def test_a_rebuild_of_other_sources_leaves_out_what_its_bundle_brought(tmp_path: Path) -> None:
+    shop = edited_tree(tmp_path / "tree")
+    git = {"commit": "c" * 40, "clean": True, "changed": []}
+    found = built_from(shop, rebuilt(tmp_path / "bundle", git, sources="others")) or {}
+    assert found["commit"] != git["commit"]
+    assert (found["clean"], found["changed"]) == (False, ["allocator/a.c"])

@@ -17,7 +17,7 @@ from pipeline.release.marking import reject
 from pipeline.release.mending import how_to_mend
 from pipeline.release.version import Version
 from pipeline.stages.publish import refusal
-from pipeline.stages.publish.folder import clean_room, published_on
+from pipeline.stages.publish.folder import clean_room, date_of, published_on
 
 CREATED, JUDGED = "2026-01-02T10:00:09+00:00", "2026-01-02T10:00:01+00:00"
 
@@ -36,6 +36,15 @@ def test_the_manifest_tells_the_date_where_another_file_is_damaged(
 ) -> None:
     (version.folder / name).unlink()
     assert published_on(version, JUDGED) == CREATED
+
+
+def test_an_import_keeps_the_date_that_its_version_was_published_first(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"created": CREATED}), encoding="utf-8")
+    origin = {"verdict_kept": True}
+    release = MagicMock(inputs=tmp_path / "profile", rebuilt_from=origin)
+    assert date_of(tmp_path / "new", release) == CREATED
+    origin["verdict_kept"] = False
+    assert date_of(tmp_path / "new", release) > CREATED
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"created": "2026-09-09T00:00:00+00:00"}'])
