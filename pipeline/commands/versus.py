@@ -55,8 +55,8 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
 @click.argument("b", shell_complete=complete_side)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
 @any_profile_option(
-    "Profile of versions without one, and of the workloads where there is no COMMAND.  "
-    "[default: mixed]",
+    "Profile of versions without one  [default: mixed], and of the workloads where there is no "
+    "COMMAND  [default: the one that A or B names, else mixed].",
 )
 @click.option(
     "--threads",
@@ -114,6 +114,7 @@ def versus_command(
 
     \b
     Examples:
+      pipeline versus libc shop:current
       pipeline versus libc current -- python3 -c 'print(1)'
       pipeline versus current mixed:0.1.0-77b1
       pipeline versus current current,HAKMEM_PURGE_DELAY=0 --threads 1 -- python3 -c 'print(1)'
@@ -157,13 +158,17 @@ def _compare(
     from pipeline.versus.compare import Subject, compare
     from pipeline.versus.logs import logs_of_errors
     from pipeline.versus.side import parse_side
+    from pipeline.versus.workloads_of import DEFAULT, workloads_of
 
-    tree, name = Tree.here(), profile or "mixed"
+    tree, name = Tree.here(), profile or DEFAULT
     sides = parse_side(tree, name, a), parse_side(tree, name, b)
     console = open_console(beside=True)
     if verbose:
         process.echo = lambda line: console.child(_PADDING.sub("", line))
     timed = replace(timed, command=whole_path(timed.command))
+    if not timed.command:
+        name = profile or workloads_of(tree, a, b)
+        console.say(f"the workloads are those of profile {name}; -p takes another one's")
     subject = Subject(timed.command or None, None if timed.command else name)
     with (
         logs_of_errors("hakmem-versus-") as logs,

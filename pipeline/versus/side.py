@@ -54,6 +54,11 @@ def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
     return understood(SideOfTwo(name, library, env))
 
 
+def wish_in(words: str) -> str:
+    """Return the LIBRARY of LIBRARY[,NAME=VALUE...]."""
+    return _VARIABLE.split(words)[0]
+
+
 def understood(side: SideOfTwo) -> SideOfTwo:
     """Return the side; UsageError with the library's words if it cannot use one of the variables.
 

@@ -40,6 +40,7 @@ from pipeline.versus.logs import logs_of_errors
 from pipeline.versus.model import Compared, VersusResult
 from pipeline.versus.show import duration, longer, next_step, render, sentence
 from pipeline.versus.side import parse_side
+from pipeline.versus.workloads_of import workloads_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -188,6 +189,32 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
     for words in (str(file.parents[1]), "shop:current"):
         with pytest.raises(ArtifactError, match=r"lib/libhakmem.so \(changed\)"):
             parse_side(tree, "mixed", words)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "profile"),
+    [
+        ("libc", "shop:current", "shop"),
+        ("shop:0.1,HAKMEM_A=1:2", "libc", "shop"),
+        ("libc", "shop+hardened:current", "shop"),
+        ("libc", "{dist}/shop/0.1.0-aa", "shop"),
+        ("libc", "{dist}/shop+hardened/current/lib/libhakmem.so", "shop"),
+        ("libc", "current", "mixed"),
+        ("libc", "/a:b.so", "mixed"),
+    ],
+)
+def test_without_a_command_the_profile_that_a_side_names_has_the_workloads(
+    tmp_path: Path, a: str, b: str, profile: str
+) -> None:
+    """They were those of mixed, whose programs take minutes to compile."""
+    tree = Tree(tmp_path)
+    tree.profiles.mkdir(parents=True)
+    for name in ("mixed", "shop"):
+        (tree.profiles / f"{name}.toml").touch()
+    assert workloads_of(tree, a, b.format(dist=tree.dists)) == profile
+    with pytest.raises(UsageError, match="A is of profile mixed, and B of shop") as caught:
+        workloads_of(tree, "mixed:current", "shop:current")
+    assert caught.value.hint == "`-p mixed` or `-p shop` says which ones run"
 
 
 def test_libc_is_a_side(tmp_path: Path) -> None:
@@ -436,3 +463,4 @@ def test_no_build_works_in_the_tree_while_its_programs_are_timed(
     found = CliRunner().invoke(cli, ["versus", "a", "b"])
     assert isinstance(found.exception, WorkloadError)
     assert seen == ["lock", "compare"]
+    assert "the workloads are those of profile mixed; -p takes another one's" in found.output
