@@ -21,7 +21,6 @@ from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
 from pipeline.judge.topic import KEYS
-from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
 from pipeline.report.code_model import FunctionRow
 from pipeline.report.compared_model import ComparedRow, Comparison
@@ -177,29 +176,27 @@ def harmless(model: ReportModel) -> str:
 
 def paired(model: ReportModel) -> str:
     """Return what the two columns are: else readers divide them, and wonder."""
-    return " ".join(paired_lines(model))
+    plain, command, *rest = paired_lines(model)
+    return " ".join((plain, f"{command}.", *rest))
 
 
 def paired_lines(model: ReportModel) -> tuple[str, ...]:
-    """Return the same line by line."""
-    line = line_of(model.profile, model.variant)
-    mine = f"{line}:{model.version}" if model.published else in_tree(model.verify.tuned.path)
+    """Return the same line by line; a command has one of its own."""
     return (
         "The baseline is this library built with -O2 and no profile. It is not the malloc that you "
-        f"have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}` "
-        "compares with that.",
+        "have. This compares with that; with `-- YOUR-PROGRAM` behind it, in a program of yours:",
+        f"`{against_libc(model)}`",
         "Speed: the baseline is 1, and more is faster. The interval is that of the pairs.",
         "Memory: both columns are medians; their change is the median over the pairs.",
     )
 
 
-def _timed_alike(model: ReportModel) -> str:
-    """Return the profile's only program with the options by which it was timed, to be pasted."""
-    timed = model.verify.throughput.workloads
-    lines = [one.argv for one in timed if one.kind == "program"]
-    if len(lines) != 1:
-        return "-- YOUR-PROGRAM"
-    return shlex.join((*told_in(lines[0]), "--", *command_in(lines[0])))
+def against_libc(model: ReportModel) -> str:
+    """Return the command that compares with libc, on the workloads that the build was judged by."""
+    command = ".venv/bin/pipeline versus"
+    if model.published:
+        return f"{command} libc {line_of(model.profile, model.variant)}:{model.version}"
+    return f"{command} -p {model.profile} libc {in_tree(model.verify.tuned.path)}"
 
 
 def opening(model: ReportModel) -> str:
