@@ -75,6 +75,10 @@ class PairedRunner:
         with pool(BLOCK) as threads:
             return list(threads.map(lambda pair: self(bench, pair), block))
 
+    def warm_up(self, bench: BenchCommand) -> None:
+        """Run it once if it has not run yet; that does not count."""
+        self._is_single_threaded(bench)
+
     def _is_single_threaded(self, bench: BenchCommand) -> bool:
         """Ask the program, by a first run that is not counted and warms the page cache.
 

@@ -15,9 +15,10 @@ from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.schedule import BLOCK, plan
 from pipeline.judge.throughput import Samples, measure, summarise
-from pipeline.judge.whole_command import told
+from pipeline.judge.whole_command import TIME_OF, told, told_in
 from pipeline.report.times import times_of
-from pipeline.versus.model import Compared, Row, VersusResult
+from pipeline.versus.model import Compared, Ran, Row, VersusResult
+from pipeline.versus.ran import Watch
 from pipeline.versus.side import SideOfTwo
 
 Progress = Callable[[str], None]
@@ -62,7 +63,7 @@ def compare(
         tuned=b.library,
         benches=tuple(_with_variables(bench, a, b) for bench in request.benches),
     )
-    found = _measured(request, effort, progress)
+    found, ran = _measured(request, subject, effort, progress)
     return VersusResult(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         a=_compared(a),
@@ -75,6 +76,7 @@ def compare(
         memory=memory_key(found, request.seed),
         guard=rss_guard(found, request.margins),
         environment=environment.record({}, load),
+        ran=ran,
     )
 
 
@@ -82,15 +84,35 @@ def _with_variables(bench: BenchCommand, a: SideOfTwo, b: SideOfTwo) -> BenchCom
     return replace(bench, side_env=dict(zip(SIDES, (a.env, b.env), strict=True)))
 
 
-def _measured(request: JudgeRequest, effort: Effort, progress: Progress) -> Throughput:
+def _measured(
+    request: JudgeRequest, subject: Subject, effort: Effort, progress: Progress
+) -> tuple[Throughput, tuple[Ran, ...]]:
+    """Return what pairs say, and which processes a command that is timed as a whole has."""
     sides = stage({"baseline": request.baseline, "tuned": request.tuned}, request.logs)
     runner = PairedRunner(sides, request.logs)
+    ran = () if subject.command is None else _ran(request.benches[0], runner, sides["baseline"])
     if effort.warmup:
         progress("warm-up")
         _pairs(request, runner, effort.warmup + effort.warmup % BLOCK, progress)
     if effort.pairs is None:
-        return measure(request, runner.block, progress)
-    samples = _pairs(request, runner, effort.pairs, progress)
+        return measure(request, runner.block, progress), ran
+    return _of_pairs(request, runner, effort.pairs, progress), ran
+
+
+def _ran(bench: BenchCommand, runner: PairedRunner, library: Path) -> tuple[Ran, ...]:
+    if TIME_OF in told_in(bench.argv):
+        return ()
+    watch = Watch(bench.argv[0], library)
+    with watch.watching():
+        runner.warm_up(bench)
+    return watch.found()
+
+
+def _of_pairs(
+    request: JudgeRequest, runner: PairedRunner, pairs: int, progress: Progress
+) -> Throughput:
+    """Return what just so many pairs say; that they do not decide is no matter of more of them."""
+    samples = _pairs(request, runner, pairs, progress)
     found = summarise(request, samples, share=1.0, looks=1, seconds=0.0)
     return found.model_copy(
         update={

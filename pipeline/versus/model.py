@@ -31,8 +31,20 @@ class Row(Record):
     b_peak_kib: float
 
 
+class Ran(Record):
+    """All processes of one name in a run: whether they had the library, and what they used."""
+
+    name: str
+    library: bool
+    seconds: float
+    peak_kib: int
+
+
 class VersusResult(Record):
-    """B against A: A stands where a build has its baseline."""
+    """B against A: A stands where a build has its baseline.
+
+    ``ran`` are the processes of a command that is timed as a whole, in a run that does not count.
+    """
 
     schema_version: Literal[1] = 1
     created: str
@@ -46,6 +58,7 @@ class VersusResult(Record):
     memory: Key
     guard: Guard
     environment: Environment
+    ran: tuple[Ran, ...] = ()
 
     @property
     def worse(self) -> bool:

@@ -16,6 +16,7 @@ from pipeline.report.findings import UNSEEN
 from pipeline.report.terminal import fitted, plain
 from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
+from pipeline.versus.ran import notes_on
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", "peak B", "pairs")
@@ -143,7 +144,8 @@ def _keys(result: VersusResult) -> list[str]:
 
 def _notes(result: VersusResult) -> list[str]:
     unseen = [f"{one.name}: {UNSEEN}" for one in result.throughput.workloads if one.ends_unseen]
-    return [f"note: {said}" for said in (*unseen, *_short(result), *_small(result), *_busy(result))]
+    about = (*notes_on(result.ran), *_short(result), *_small(result), *_busy(result))
+    return [f"note: {said}" for said in (*unseen, *about)]
 
 
 def _busy(result: VersusResult) -> list[str]:

@@ -37,7 +37,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.release.contents import write_sums
 from pipeline.versus.compare import rows_of
 from pipeline.versus.logs import logs_of_errors
-from pipeline.versus.model import Compared, VersusResult
+from pipeline.versus.model import Compared, Ran, VersusResult
 from pipeline.versus.show import duration, longer, next_step, render, sentence
 from pipeline.versus.side import parse_side
 from pipeline.versus.workloads_of import workloads_of
@@ -386,6 +386,47 @@ def test_a_command_that_ends_soon_is_said_to_be_mostly_start(seconds: float, sho
     for result, is_told in ((told, short), (loops, False)):
         said = " ".join(render(result, "term").split())
         assert ("takes up to a millisecond to start with a library" in said) is is_told
+
+
+def test_a_client_without_the_library_that_takes_the_time_and_the_peak_is_named(
+    library: Path, tmp_path: Path
+) -> None:
+    """The judge said NO-GO for a client that the library had not touched."""
+    (tmp_path / "client.py").write_text("b = bytearray(90 << 20)", encoding="utf-8")
+    driver = tmp_path / "drive.sh"
+    driver.write_text(
+        f"python3 -c pass; env -u LD_PRELOAD {sys.executable} {tmp_path}/client.py\n",
+        encoding="utf-8",
+    )
+    words = ("--pairs", "10", "--export", "json", "--")
+    done = versus(library, library, *words, "sh", driver)
+    assert done.returncode in (0, 16), done.stderr
+    ran = [Ran.model_validate(one) for one in json.loads(done.stdout)["ran"]]
+    client = next(one for one in ran if not one.library and one.peak_kib > 60 << 10)
+    assert client.name == Path(sys.executable).name
+    assert not any(one.name.startswith("command") for one in ran)
+
+
+@pytest.mark.parametrize(
+    ("client", "time", "peak"),
+    [
+        (Ran(name="curl", library=False, seconds=0.6, peak_kib=9000), True, True),
+        (Ran(name="curl", library=False, seconds=0.1, peak_kib=9000), False, True),
+        (Ran(name="curl", library=False, seconds=0.6, peak_kib=900), True, False),
+        (Ran(name="curl", library=True, seconds=0.2, peak_kib=9000), False, False),
+    ],
+)
+def test_who_has_no_library_is_told_with_the_option_that_leaves_it_out(
+    client: Ran, time: bool, peak: bool
+) -> None:
+    server = Ran(name="notes", library=True, seconds=0.3, peak_kib=5000)
+    ran = tuple(sorted((client, server), key=lambda one: -one.seconds))
+    said = render(result_of(1.0).model_copy(update={"ran": ran}), "markdown")
+    assert (
+        "note: 67% of the processor time is of processes without the library (curl): add "
+        "`--time-of notes`" in said
+    ) is time
+    assert ("note: the peak is that of curl, which runs without the library" in said) is peak
 
 
 def test_exports_can_be_read_by_programs() -> None:
