@@ -195,6 +195,11 @@ def first_line(output: str) -> str:
     return next((line.strip()[:WORDS] for line in output.splitlines() if line.strip()), "")
 
 
+def last_line(output: str) -> str:
+    """Return the last line that has words, cut in the same way; or ""."""
+    return first_line("\n".join(reversed(output.splitlines())))
+
+
 def _failure(
     words: tuple[str, ...], returncode: int, stdout: str, stderr: str, log: Path | None
 ) -> ChildFailed:

@@ -141,18 +141,35 @@ class _Campaign:
         for block in plan(numbers, self._request.seed):
             if until_s is not None and self.seconds >= until_s:
                 return
-            self._run_block(block, sum(wanted.values()))
+            self._run_block(block, wanted if until_s is None else {})
 
-    def _run_block(self, block: Block, wanted: int) -> None:
+    def _run_block(self, block: Block, wanted: Mapping[str, int]) -> None:
         name = block[0].workload
-        pair = 1 + sum(len(samples) for samples in self.samples.values())
-        spent, budget = self.seconds, self._request.time_budget_s
-        late = spent > budget
-        pairs = f"pair {pair}{f' of the {wanted} that a verdict takes' if late else ''}"
-        self._progress(f"{pairs}, {spent:.0f} s{'' if late else f' of {budget:.0f}'}: {name}")
+        self._progress(f"{self._place(wanted)}: {name}")
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before
+
+    def _place(self, wanted: Mapping[str, int]) -> str:
+        """Say which pair comes next; of how many where all that must be run exceed the budget."""
+        done, spent = sum(map(len, self.samples.values())), self.seconds
+        left, budget = self._left(wanted), self._request.time_budget_s
+        if spent + left <= budget:
+            return f"pair {done + 1}, {spent:.0f} s of {budget:.0f}"
+        return f"pair {done + 1} of {sum(wanted.values())}, about {_long(left)} more"
+
+    def _left(self, wanted: Mapping[str, int]) -> float:
+        """Return how many seconds the pairs that are wanted still take, by those so far."""
+        done = sum(map(len, self.samples.values()))
+        if not done:
+            return 0.0
+        mean = self.seconds / done
+
+        def each(name: str) -> float:
+            samples = self.samples[name]
+            return self._spent_s[name] / len(samples) if samples else mean
+
+        return sum((count - len(self.samples[name])) * each(name) for name, count in wanted.items())
 
     def _efforts(self) -> dict[str, Effort]:
         return {name: self._effort(bench) for name, bench in self._benches.items()}
@@ -161,6 +178,10 @@ class _Campaign:
         samples = self.samples[bench.name]
         noise = max(LEAST_NOISE, statistics.noise(_logs(samples)))
         return Effort(len(samples), self._spent_s[bench.name] / len(samples), bench.weight * noise)
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 def summarise(

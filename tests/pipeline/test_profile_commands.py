@@ -213,6 +213,53 @@ def test_a_run_that_shows_too_little_is_told(seconds: float, calls: int, notes: 
     assert all(word in other for word, other in zip(notes, others, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("name", "command", "notes"),
+    [
+        ("mktemp", ("sh", "drive.sh"), ["the busiest process is mktemp, a tool: was the server"]),
+        ("sh", ("sh", "drive.sh"), ["the busiest process is sh, a tool"]),
+        ("sort", ("sort", "a.txt"), ["hardly allocates"]),
+        ("sed", ("sed", "p", "a.txt"), ["hardly allocates"]),
+        ("notes", ("sh", "drive.sh"), ["hardly allocates"]),
+    ],
+)
+def test_a_driver_whose_server_did_nothing_is_told(
+    name: str, command: tuple[str, ...], notes: list[str]
+) -> None:
+    found = [process(command=name, about_events=99)]
+    _, *others = tried.seen(1, found, command)
+    assert all(word in other for word, other in zip(notes, others, strict=True))
+
+
+def test_a_long_run_is_told_what_judging_takes() -> None:
+    *_, said = tried.seen(12.0, [process(command="mine", about_events=10**6)])
+    assert "a second of work is enough" in said and "20 runs or more: 4 min or more" in said
+
+
+def test_init_shows_what_a_driver_that_ends_well_wrote_to_stderr(fresh: Sandbox) -> None:
+    """A client may have failed: the build would be trained on a server that nobody asked."""
+    driver = "echo first >&2; echo 'connection refused' >&2"
+    code, output = fresh.run("init", "shop", "--", "sh", "-c", driver)
+    assert code == 0
+    told = r"wrote to stderr, at last: 'connection refused'\n  log: build/.*/init/.*\.log\n"
+    assert re.search(told, output), output
+
+
+def test_a_driver_that_takes_long_may_hang_or_be_slow(
+    fresh: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = fresh.root / "slow.sh"
+    driver.write_text("sleep 60\n", encoding="utf-8")
+    monkeypatch.setattr(tried, "LIMIT_S", 0.5)
+    trace = Trace.model_construct(
+        name="slow", record=("sh", str(driver)), env={}, scratch=False, timeout_s=300.0
+    )
+    said = "\n".join(tried.try_once(Tree(fresh.root), "shop", trace))
+    assert "was still running after its limit of 0.5 s" in said
+    assert "a server needs a driver that stops it (docs/tutorial.md, step 2)" in said
+    assert "it is only slow" in said
+
+
 def process(**told: int | str) -> Process:
     values = dict.fromkeys(Process.model_fields, 0) | {"command": "", "damage": "", "threads": 2}
     return Process.model_validate(values | told)

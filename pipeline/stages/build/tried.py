@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.core.errors import ChildFailed, PipelineError, UsageError
+from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError, UsageError
 from pipeline.core.paths import Tree, from_here
+from pipeline.core.process import last_line
+from pipeline.judge.request import MIN_PAIRS
 from pipeline.profile.workload import Trace
 from pipeline.report.text import many
+from pipeline.stages.build.programs import SHELLS
 from pipeline.stages.build.record import of_program, run_recorded
 from pipeline.trace.record import Wishes
 from pipeline.trace.tools import recorder_tools
@@ -24,6 +27,14 @@ KEPT = Wishes(ring_mib=1)
 SHORT_S = 0.05
 """An interpreter takes 0.02 to 0.03 s to start."""
 FEW = 10_000
+LONG_S = 3.0
+TOOLS = {"awk", "cat", "date", "grep", "kill", "ls", "mkdir", "mktemp", "rm", "sed", "seq", "sleep"}
+TOOLS |= {"tail", "timeout", "tr", *SHELLS}
+"""What drivers are made of: where one of them allocates most, their server did little."""
+SLOW = (
+    "either nothing ends it: a server needs a driver that stops it (docs/tutorial.md, step 2). Or "
+    "it is only slow: then give it less work, for a second is enough"
+)
 
 
 def try_once(tree: Tree, profile: str, trace: Trace, missing: Sequence[str] = ()) -> Iterator[str]:
@@ -45,14 +56,18 @@ def try_once(tree: Tree, profile: str, trace: Trace, missing: Sequence[str] = ()
         except PipelineError as error:
             _require_files(error, missing)
             yield f"note: tried once: {error.message}"
-            yield from [f"  {error.hint}"] if error.hint else []
+            hint = SLOW if isinstance(error.__cause__, ChildTimeout) else error.hint
+            yield from [f"  {hint}"] if hint else []
             yield from [f"  log: {from_here(error.log)}"] if error.log else []
             file = from_here(tree.profiles / f"{profile}.toml")
             yield f"  if the command is wrong, delete {file} and say `init` again"
             return
         except KeyboardInterrupt:
             return
-    yield from seen(done.seconds, found)
+    yield from seen(done.seconds, found, trace.record or ())
+    if said := last_line(done.stderr):
+        yield f"note: it ended well, but wrote to stderr, at last: {said!r}"
+        yield f"  log: {from_here(log)}"
 
 
 def _require_files(error: PipelineError, missing: Sequence[str]) -> None:
@@ -66,7 +81,7 @@ def _require_files(error: PipelineError, missing: Sequence[str]) -> None:
         ) from error
 
 
-def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
+def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) -> Iterator[str]:
     """Yield what was seen, and what a profile would make nothing of."""
     calls = sum(one.calls for one in found)
     most = max(found, key=lambda one: one.calls)
@@ -74,10 +89,32 @@ def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
         f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, {most.calls:,} of "
         f"them in one process, by {many(most.threads, 'thread')}{of_program(most.name)}"
     )
-    if seconds < SHORT_S:
+    if _is_tool(most, command):
+        yield (
+            f"note: the busiest process is{of_program(most.name).removeprefix(' of')}, a tool: was "
+            "the server asked anything, or does it run without LD_PRELOAD?"
+        )
+    elif seconds < SHORT_S:
         yield "note: that is hardly more than its start: give it work for a second or more"
     elif calls < FEW:
         yield (
             "note: it hardly allocates, so no malloc makes it faster: give it more work, or leave "
             "it with the malloc that it has"
+        )
+    yield from _long(seconds)
+
+
+def _is_tool(most: Process, command: Sequence[str]) -> bool:
+    """Tell whether the busiest process of a script is one of the tools that it calls."""
+    driven = bool(command) and Path(command[0]).name in SHELLS
+    return driven and of_program(most.name).removeprefix(" of ") in TOOLS
+
+
+def _long(seconds: float) -> Iterator[str]:
+    """Say what runs that long cost, where a whole program is timed."""
+    if seconds >= LONG_S:
+        least = 2 * MIN_PAIRS * seconds / 60
+        yield (
+            "note: a second of work is enough. A build does this several times, and to time the "
+            f"whole program takes {2 * MIN_PAIRS} runs or more: {least:.0f} min or more like this"
         )

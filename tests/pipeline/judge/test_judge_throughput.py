@@ -353,3 +353,27 @@ def test_gains_are_found() -> None:
 def test_requests_that_make_no_sense_are_refused(make: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         make()
+
+
+def test_pairs_that_take_longer_than_the_budget_have_a_forecast() -> None:
+    """It went from seconds to pairs in the middle, and nobody knew for how long."""
+    said: list[str] = []
+    slow = endless(step=40.0)  # a block of two
+    measure(
+        request(("a",), time_budget_s=60.0), in_turn(undecided), said.append, lambda: next(slow)
+    )
+    pairs = [line for line in said if line.startswith("pair ")]
+    assert pairs[:3] == [
+        "pair 1, 0 s of 60: a",
+        "pair 3 of 10, about 3 min more: a",
+        "pair 5 of 10, about 2 min more: a",
+    ]
+    assert pairs[-1].endswith("about 40 s more: a")
+
+
+def test_pairs_within_the_budget_tell_the_seconds_of_it() -> None:
+    said: list[str] = []
+    measure(request(("a",), time_budget_s=60.0), in_turn(undecided), said.append, ticking())
+    pairs = [line for line in said if line.startswith("pair ")]
+    assert pairs[1] == "pair 3, 2 s of 60: a"
+    assert all("about" not in line for line in pairs)
