@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from pipeline.judge.icache import uncounted
-from pipeline.judge.keys import brief_figure, compare, percent, shown, with_interval
+from pipeline.judge.keys import compare, percent, shown, with_interval
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.outcome import (
     OPEN,
     Outcome,
     how_fast,
     how_lean,
-    memory_of,
+    in_brief,
     memory_word,
     part_of,
-    speed_of,
+    short_memory_of,
+    short_speed_of,
     speed_outcome,
     speed_word,
 )
@@ -65,13 +66,12 @@ def brief(result: VerifyResult) -> str:
     A change that is not decided has its interval alone: its middle says nothing.
     """
     keys = result.keys
-    margin = keys.throughput.margin
     timed = "" if result.throughput.programs else ", no whole program timed"
     failed = [one.name for one in result.health.failed]
     parts = [f"health check failed: {', '.join(failed)}"] if failed else []
-    parts.append(f"{_speeds(result, lambda ratio, _: brief_figure(ratio, margin))}{timed}")
+    parts.append(f"{_speeds(result, partial(_brief_figure, keys.throughput))}{timed}")
     if keys.memory is not None:
-        change = f" ({brief_figure(keys.memory.ratio, margin)})" if keys.memory.ratio else ""
+        change = f" ({in_brief(keys.memory, keys.memory.ratio)})" if keys.memory.ratio else ""
         parts.append(f"{memory_word(keys.memory, 'the plain build')}{change}")
     misses = keys.icache.ratio
     fewer = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
@@ -123,6 +123,10 @@ def _figures(result: VerifyResult, ratio: Interval, kind: Kind) -> str:
     """Return a change with its interval; of programs by both clocks, where both are measured."""
     said = with_interval(ratio)
     return f"{said}{_by_wall(result)}" if kind == "program" else said
+
+
+def _brief_figure(key: Key, ratio: Interval, _: Kind) -> str:
+    return in_brief(part_of(key, ratio), ratio)
 
 
 def _counted(result: VerifyResult) -> str:
@@ -185,7 +189,7 @@ def _programs(result: VerifyResult) -> list[str]:
 
 def _speed_told(workload: WorkloadThroughput, result: VerifyResult) -> tuple[str, str]:
     ratio = shown(workload, result.throughput)
-    return speed_of(workload, result), _told(how_fast(workload, result), workload, ratio)
+    return short_speed_of(workload, result), _told(how_fast(workload, result), workload, ratio)
 
 
 def _memory_told(
@@ -193,7 +197,7 @@ def _memory_told(
 ) -> Iterator[tuple[str, str]]:
     """Yield what is shown of the memory of those that are not as lean."""
     for one in workloads:
-        outcome, word = how_lean(one, result), memory_of(one, result)
+        outcome, word = how_lean(one, result), short_memory_of(one, result)
         if outcome and word and one.rss and outcome is not Outcome.ALIKE:
             yield word, _told(outcome, one, one.rss)
 
@@ -223,13 +227,12 @@ def _loops(result: VerifyResult) -> list[str]:
     if not loops:
         return []
     beside = result.throughput.programs is not None
-    groups: dict[Outcome, list[WorkloadThroughput]] = {}
+    groups: dict[str, list[WorkloadThroughput]] = {}
     for one in sorted(loops, key=lambda one: (one.ratio.value < 1, -abs(one.ratio.value - 1))):
-        groups.setdefault(how_fast(one, result), []).append(one)
+        if how_fast(one, result) not in (Outcome.ALIKE, *OPEN):
+            groups.setdefault(short_speed_of(one, result), []).append(one)
     of = "Loops and replays that are " if beside else ""
-    said = [f"{_capital(of + speed_of(found[0], result))}: {_listed(found, result)}."
-            for outcome, found in groups.items()
-            if outcome not in (Outcome.ALIKE, *OPEN)]  # fmt: skip
+    said = [f"{_capital(of + word)}: {_listed(found, result)}." for word, found in groups.items()]
     if not said and not (beside and len(loops) == 1):  # a single one is told as all of them
         said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
     return said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from pipeline.judge.keys import LEANER, compare, holds, judge_memory, shown
+from pipeline.judge.keys import brief_figure, compare, holds, judge_memory, shown
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval, is_wide
@@ -108,43 +108,71 @@ def how_lean(workload: WorkloadThroughput, result: VerifyResult) -> Outcome | No
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
-    """Return in a word or two what is shown of one workload's speed."""
-    return _word(how_fast(workload, result), _SPEED, result.keys.throughput.margin)
+    """Return what is shown of one workload's speed: "faster", or "faster (by 0.5 to 1.6 %)"."""
+    outcome = how_fast(workload, result)
+    return f"{_word(outcome, _SPEED)}{_ends(outcome, shown(workload, result.throughput))}"
 
 
 def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
-    """Return in a word or two what is shown of one workload's peak memory; None if unknown."""
+    """Return what is shown of one workload's peak memory in the same way; None if unknown."""
     outcome, key = how_lean(workload, result), result.keys.memory
-    return None if outcome is None else _word(outcome, _MEMORY, key.margin if key else LEANER)
+    if outcome is None:
+        return None
+    told = key.ratio if result.throughput.alone and key is not None else workload.rss
+    return f"{_word(outcome, _MEMORY)}{_ends(outcome, told)}"
 
 
-def _word(outcome: Outcome, words: Mapping[Outcome, str], margin: float) -> str:
-    if outcome in _FULL:
-        return f"{words[_FULL[outcome]]}, {_less(margin)}"
-    return words.get(outcome, UNDECIDED)
+def short_speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
+    """Return the word alone, to stand beside the interval."""
+    return _word(how_fast(workload, result), _SPEED)
 
 
-def _less(margin: float) -> str:
-    return f"perhaps by less than {margin * 100:g} %"
+def short_memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
+    """Return the word alone, to stand beside the interval; None if unknown."""
+    outcome = how_lean(workload, result)
+    return None if outcome is None else _word(outcome, _MEMORY)
+
+
+def _word(outcome: Outcome, words: Mapping[Outcome, str]) -> str:
+    return words.get(_FULL.get(outcome, outcome), UNDECIDED)
+
+
+def _ends(outcome: Outcome, ratio: Interval | None) -> str:
+    """Return the ends of a change that is shown, but not by the margin; "" of any other."""
+    return f" ({by(ratio)})" if outcome in _FULL and ratio is not None else ""
+
+
+def by(ratio: Interval) -> str:
+    """Return by how much a change is one, from its smaller to its larger end."""
+    ends = sorted(abs(end - 1) * 100 for end in (ratio.low, ratio.high))
+    least, most = (f"{end:.1f}" for end in ends)
+    return f"by up to {most} %" if least == "0.0" else f"by {least} to {most} %"
 
 
 def by_less(key: Key, above: str, below: str) -> str | None:
-    """Return the word of a change that is shown, but not by the margin; None where there is none.
+    """Return the words of a change that is shown, but not by the margin; None where there is none.
 
     ``above`` is the word for a whole interval above 1, ``below`` for one below.
     """
     rises = _rises_a_little(key)
-    return None if rises is None else f"{above if rises else below}, {_less(key.margin)}"
+    if rises is None or key.ratio is None:
+        return None
+    return f"{above if rises else below} ({by(key.ratio)})"
 
 
 def speed_word(key: Key) -> str:
-    """Return what is shown of the speed: "faster", or "slower, perhaps by less than 1 %"."""
+    """Return what is shown of the speed, to stand beside its interval."""
     outcome = speed_outcome(key)
     if outcome is Outcome.NOISE:
         return TOO_NOISY
     if outcome is Outcome.UNDECIDED:
         return "not shown to be faster or slower"
-    return _word(outcome, _SPEED, key.margin)
+    return _word(outcome, _SPEED)
+
+
+def in_brief(key: Key, ratio: Interval) -> str:
+    """Return a change in brief: of one that is shown, but not by the margin, by how much it is."""
+    return brief_figure(ratio, key.margin) if _rises_a_little(key) is None else by(ratio)
 
 
 def memory_word(key: Key, other: str = "") -> str:
@@ -157,4 +185,4 @@ def memory_word(key: Key, other: str = "") -> str:
     if outcome is Outcome.ALIKE:
         return f"as lean as {other}" if other else "as lean"
     words = {one: f"{word}{than}" for one, word in _MEMORY.items()}
-    return _word(outcome, words, key.margin)
+    return _word(outcome, words)

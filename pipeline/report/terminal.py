@@ -33,7 +33,7 @@ from pipeline.report.view import (
 )
 
 SAID, WORDS = ("is", "memory"), 13
-"""The columns of words, and how wide they get where room is short: "less than 1 %" fits."""
+"""The columns of words, and how wide they get where room is short: "0.5 to 1.6 %)" fits."""
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
 

@@ -346,8 +346,8 @@ def test_a_busy_machine_is_told(load: float, told: bool) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "says"),
     [
-        (1.016, 1.039, "takes more memory, perhaps by less than 3 %."),
-        (0.961, 0.984, "takes less memory, perhaps by less than 3 %."),
+        (1.016, 1.039, "takes more memory (by 1.6 to 3.9 %)."),
+        (0.961, 0.984, "takes less memory (by 1.6 to 3.9 %)."),
         (0.961, 1.039, "is not shown to take more or less memory."),
     ],
 )
