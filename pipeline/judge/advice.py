@@ -19,7 +19,7 @@ from pipeline.judge.keys import suspects_of
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
-from pipeline.judge.statistics import half_width
+from pipeline.judge.statistics import half_width, is_wide
 from pipeline.judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ AGAIN = "--from verify"
 """Judges once more."""
 
 BORDER = (
-    "the change is about as large as the margin, and more time would not tell on which side it "
-    "lies: the version that is current stays, until a build gains more"
+    "the change is about as large as the margin, and more time would not tell on which side it lies"
 )
+STAYS = "the version that is current stays, until a build gains more"
 
 LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""
@@ -91,16 +91,18 @@ def next_step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str
 
 
 def to_decide(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
-    """Return what decides the speed of a published build; "" if it is decided, or on a border."""
+    """Return what decides the speed of a published build, or that nothing does; "" if decided."""
     timed = result.throughput
     if result.keys.throughput.verdict is not Verdict.INCONCLUSIVE:
         return ""
     if result.mode == "quick" and timed.seconds < USUAL_S:
         full = _command(line, *words)
         return f"its speed is undecided: {full}, without --quick, judges for longer"
-    seconds = SURPLUS * (timed.seconds_to_decide or math.inf)
+    if timed.seconds_to_decide is None:
+        return f"its speed is undecided: {BORDER}"
+    seconds = SURPLUS * timed.seconds_to_decide
     if seconds > MOST_S:
-        return ""
+        return f"its speed is undecided: {_too_noisy(result, line, words)}"
     minutes = max(2, math.ceil(seconds / 60))
     again = _command(line, *words, f"--verify-time {minutes}m")
     return (
@@ -180,7 +182,7 @@ def _more(result: VerifyResult, line: str, words: Sequence[str]) -> str:
         case Cure.LONGER:
             return _longer(result, line, words)
         case Cure.NONE:
-            return BORDER
+            return f"{BORDER}: {STAYS}"
 
 
 def _a_little(result: VerifyResult, line: str, words: Sequence[str]) -> str:
@@ -260,9 +262,16 @@ def _seconds_apart(result: VerifyResult) -> tuple[float, float]:
 def _too_noisy(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     around = result.environment
     return (
-        f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
-        f"CPUs): when the machine is quiet, {_again(result, line, words)} judges again"
+        f"{_obstacle(result)} to decide within an hour (load {around.load_after:.0f} on "
+        f"{around.cores} CPUs): when the machine is quiet, {_again(result, line, words)} "
+        "judges again"
     )
+
+
+def _obstacle(result: VerifyResult) -> str:
+    """Return why it takes so long: the noise, or a change that is close to the margin."""
+    wide = is_wide(result.throughput.overall, result.margins.throughput)
+    return "too noisy" if wide or _unseen(result) else "too close to the margin, with this noise,"
 
 
 def _longer(result: VerifyResult, line: str, words: Sequence[str]) -> str:

@@ -18,6 +18,9 @@ from pipeline.judge.verdict import Verdict
 CLOCKS = 2
 """Each workload is looked at by CPU time and by wall time."""
 
+CLOSE = 10
+"""A change that only more than so many times as many pairs would tell from the margin is close."""
+
 LEANER = 0.03
 """By how much peak memory must fall to be a gain by itself."""
 
@@ -170,7 +173,7 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
     overall = throughput.overall
     is_open = verdict is Verdict.INCONCLUSIVE and statistics.is_wide(overall, margin)
     told = _ends(overall) if is_open else with_interval(overall)
-    found = f"{told} over {throughput.pairs} pairs"
+    found = f"{told} over {_pairs(throughput)}"
     if verdict is Verdict.INCONCLUSIVE and compare(overall, margin) is not verdict:
         return f"{found} as a whole, but not for each workload"
     match verdict:
@@ -182,6 +185,16 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
             return f"{found}, all of it within ±{share(margin)}"
         case Verdict.INCONCLUSIVE:
             return f"{found}, {throughput.stopped or 'not decided'}{_why_open(overall, margin)}"
+
+
+def _pairs(throughput: Throughput) -> str:
+    """Return how many pairs there are, and of several workloads how many each has."""
+    counts = sorted(len(one.samples) for one in throughput.workloads)
+    if throughput.alone:
+        return f"{throughput.pairs} pairs"
+    least, most = counts[0], counts[-1]
+    each = f"{least}" if least == most else f"{least} to {most}"
+    return f"{throughput.pairs} pairs, {each} of each workload"
 
 
 def _ends(overall: Interval) -> str:
@@ -196,9 +209,10 @@ def _why_open(overall: Interval, margin: float) -> str:
     """
     if statistics.is_wide(overall, margin):
         return f": the interval is wide, more than {share(margin)} to each side"
-    if statistics.times_as_much(overall, margin) is None:
+    times = statistics.times_as_much(overall, margin)
+    if times is None:
         return "; the change lies on the border, more pairs would not help"
-    return ""
+    return "; the change is close to the margin" if times > CLOSE else ""
 
 
 def judge_memory(ratio: Interval) -> Verdict:

@@ -21,7 +21,7 @@ from pipeline.commands.duration import Duration
 from pipeline.core.budget import LEAST_S
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
-from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step, to_decide
+from pipeline.judge.advice import BORDER, MOST_S, SURPLUS, advice, next_step, to_decide
 from pipeline.judge.keys import percent, throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
@@ -300,9 +300,11 @@ def test_a_published_build_names_what_decides_its_speed() -> None:
     quick = to_decide(short, "shop")
     assert "`.venv/bin/pipeline build --profile shop`, without --quick" in quick
     border = undecided.throughput.model_copy(update={"seconds_to_decide": None})
-    assert to_decide(undecided.model_copy(update={"throughput": border}), "shop") == ""
+    at_border = to_decide(undecided.model_copy(update={"throughput": border}), "shop")
+    assert at_border == f"its speed is undecided: {BORDER}"
     long = undecided.throughput.model_copy(update={"seconds_to_decide": MOST_S})
-    assert to_decide(undecided.model_copy(update={"throughput": long}), "shop") == ""
+    never = to_decide(undecided.model_copy(update={"throughput": long}), "shop")
+    assert "to decide within an hour" in never and never.endswith("--from verify` judges again")
     assert to_decide(judged(1.1, 1.0, 3.0), "shop") == ""
 
 

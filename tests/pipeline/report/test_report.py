@@ -229,7 +229,7 @@ def test_a_long_name_is_broken_behind_a_hyphen_or_not_at_all(is_terminal: bool) 
     assert any(len(line) > 80 for line in lines) is not is_terminal
 
 
-@pytest.mark.parametrize(("width", "in_one_line"), [(80, False), (160, True)])
+@pytest.mark.parametrize(("width", "in_one_line"), [(70, False), (160, True)])
 def test_what_is_said_of_a_workload_stands_in_one_line_where_there_is_room(
     width: int, in_one_line: bool
 ) -> None:
