@@ -99,7 +99,7 @@ def exit_code_page() -> str:
             "Every error is a sentence, then what to do about it, and the log file where there is"
             " one.",
             "This page is made from the table in `pipeline/core/exit_codes.py` by",
-            "`python -m pipeline.core.exit_codes > docs/exit-codes.md`.",
+            "`.venv/bin/python -m pipeline.core.exit_codes > docs/exit-codes.md`.",
             "",
             "| code | meaning | what to do |",
             "| ---: | --- | --- |",

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_the_page_is_made_from_the_sources() -> None:
     text = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
-    assert text == page(ROOT), "python -m pipeline.core.messages > docs/messages.md makes it anew"
+    assert text == page(ROOT), ".venv/bin/python -m pipeline.core.messages > docs/messages.md"
 
 
 def test_a_command_has_what_it_shares_with_others_too() -> None:

@@ -7,7 +7,8 @@
 # Hardened builds end like production where the row does not say otherwise, and with HAKMEM_CANARIES=1
 # like hardened builds; research builds always end like production.
 # An end is `unnoticed`, `fault` (SIGSEGV, without a word), or three words: the line "hakmem: <what>: <function>(<address>): <why>", of
-# which <what> and <why> are regular expressions.
+# which <what> and <why> are regular expressions. The variable `why` is set anew for each group of
+# rows: a row that uses it sets it right in front, whatever an earlier row left there.
 set(foreign "no allocation of this process returned it")
 set(inside_large "inside a large block, not its start")
 set(not_a_start "not the start of a block")

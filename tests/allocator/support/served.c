@@ -21,7 +21,10 @@ const char *expected_server(void) {
 
 __attribute__((constructor)) static void check_server(void) {
     static const char *const names[] = {"malloc", "free", "calloc", "realloc"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        CHECK_THAT(strstr(served_by(names[i]), expected_server()), "%s is served by %s, not by %s",
-                   names[i], served_by(names[i]), expected_server());
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *found = served_by(names[i]), *wanted = expected_server();
+        CHECK_THAT(strstr(found, wanted),
+                   "%s is served by %s, not by %s: for another library set TEST_MALLOC_FROM=NAME",
+                   names[i], found, wanted);
+    }
 }

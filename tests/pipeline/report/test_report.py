@@ -1,6 +1,7 @@
 """Reports against golden files, and against the ways in which a report could mislead.
 
-After a wanted change of wording: UPDATE_GOLDEN=1 pytest tests/pipeline/report, then read the diff.
+After a wanted change of wording, then read the diff:
+UPDATE_GOLDEN=1 .venv/bin/python -m pytest tests/pipeline/report
 """
 
 from __future__ import annotations
