@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from operate import allocators, libraries, rejections, system
+from operate.in_force import without_effect
 from operate.libraries import Library
 from operate.processes import GONE, Process, file_name, is_gone
 
@@ -16,6 +17,7 @@ def facts(process: Process) -> dict[str, Any]:
     mapped, server = process.files(), process.server()
     ours = ours_in(mapped)
     failed = missing(process, mapped)
+    started_with, limits = options(process), system.limits(process)
     hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
     return {
         "schema_version": 1,
@@ -26,12 +28,13 @@ def facts(process: Process) -> dict[str, Any]:
         "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
         "malloc_from": None if hidden else server or None,
         "other_allocators": others(process, mapped, "" if hidden else server),
-        "options": options(process),
+        "options": started_with,
+        "options_without_effect": without_effect(process, ours, started_with, limits),
         "preload_failed": failed,
         "preload_reasons": {path: _refusal(process, path) for path in failed},
         "huge_pages": system.huge_pages(process),
         "memory": system.memory(process),
-        "limits": system.limits(process),
+        "limits": limits,
     }
 
 

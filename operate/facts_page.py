@@ -24,7 +24,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         *_library_rows(found),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
-        *_option_rows(found["options"], found["pid"]),
+        *_option_rows(found["options"], found["pid"], found["options_without_effect"]),
         *_huge_page_rows(found["huge_pages"]),
         *_rows("memory", found["memory"]),
         *_rows("limits", found["limits"]),
@@ -59,15 +59,22 @@ def _is_outdated(known: dict[str, Any]) -> bool:
     return named and known["restart_gives_another"]
 
 
-def _option_rows(known: dict[str, str] | None, pid: int) -> list[tuple[str, str]]:
-    """Return the environment of the start; what a file changed since, `hakmem top` knows."""
+def _option_rows(
+    known: dict[str, str] | None, pid: int, idle: dict[str, str] | None = None
+) -> list[tuple[str, str]]:
+    """Return the environment of the start; what a file changed since, `hakmem top` knows.
+
+    ``idle`` says why some of it has no effect.
+    """
     if known is None:
         asks = f"hakmem top --once --json {pid}".replace(" ", _TIE)
         said = f"unknown: the program wrote over its environment; `{asks}` has those in force"
         rows = _wrapped("options at start", f"{said}, if the process has a socket")
         return [(name, row.replace(_TIE, " ")) for name, row in rows]
-    said = " ".join(f"{name}={value}" for name, value in known.items())
-    return _wrapped("options at start", said or "none set")
+    notes = {name: f"{_TIE}({why})".replace(" ", _TIE) for name, why in (idle or {}).items()}
+    said = " ".join(f"{name}={value}{notes.get(name, '')}" for name, value in known.items())
+    rows = _wrapped("options at start", said or "none set")
+    return [(name, row.replace(_TIE, " ")) for name, row in rows]
 
 
 def _wrapped(title: str, text: str) -> list[tuple[str, str]]:

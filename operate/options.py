@@ -24,6 +24,7 @@ _FIRST = b"HAKMEM_PURGE_DELAY".ljust(32, b"\0")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _SIZE = re.compile(r"(\d+)(?:([kmg])(?:i?b)?)?", re.ASCII | re.IGNORECASE)
 _SHARE = re.compile(r"(\d+)%", re.ASCII)
+_NAMES = re.compile(rb"HAKMEM_[A-Z0-9_]+(?==?\0)")
 _PAGE, _LONGEST_SOCKET, _LONGEST_FILE = 65536, 107, 4094
 Ranges = Mapping[str, tuple[int, int]]
 
@@ -49,7 +50,7 @@ def ranges(library: bytes) -> dict[str, tuple[int, int]]:
 
 def require(name: str, value: str, known: Ranges) -> None:
     """Raise UsageError where the library would refuse a value."""
-    why = _why_text(name, value, known) if name in _TEXTS else _why_number(name, value, known)
+    why = _why_text(name, value, known) if name in _TEXTS else why_number(name, value, known)
     if why:
         raise UsageError(
             f"{name}={value} cannot be used: {why}",
@@ -57,7 +58,13 @@ def require(name: str, value: str, known: Ranges) -> None:
         )
 
 
-def _why_number(name: str, value: str, known: Ranges) -> str:
+def names(library: bytes) -> set[str]:
+    """Return the names of all options that a library has."""
+    return {name.decode() for name in _NAMES.findall(library)}
+
+
+def why_number(name: str, value: str, known: Ranges) -> str:
+    """Return why the library would refuse a value of an option that is a number; or ""."""
     if name not in known:
         return ""
     lowest, highest = known[name]
@@ -126,7 +133,7 @@ def _why_entry(name: str, value: str, known: Ranges) -> str:
         is_path = name.startswith("/")
         meant = f"did you mean file={name}?" if is_path else did_you_mean(name, there)
         return f"{name} is no option of such a string or file{'; ' if meant else ''}{meant}"
-    why = _why_number(full, value, known)
+    why = why_number(full, value, known)
     return f"{name}={value}: {why}" if why else ""
 
 

@@ -18,7 +18,6 @@ from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import PRODUCTION, VARIANTS
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
-_KNOWN = re.compile(rb"HAKMEM_[A-Z0-9_]+(?==?\0)")
 _EXAMPLES = """\
 Options of the library are words like purge-delay=100, before the program: docs/options.md.
 
@@ -90,7 +89,7 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def variables(settings: Sequence[str], library: Path) -> dict[str, str]:
     """Return settings as variables of the environment; UsageError for a name it does not know."""
-    known = {name.decode() for name in _KNOWN.findall(library.read_bytes())}
+    known = options.names(library.read_bytes())
     found = {}
     for setting in settings:
         name, _, value = setting.partition("=")

@@ -20,6 +20,7 @@ from operate import facts as known
 from operate import facts_page, system
 from operate.commands import check
 from operate.elf import read
+from operate.in_force import without_effect
 from operate.processes import Process, who_may
 from pipeline.core.errors import UsageError
 from pipeline.core.exit_codes import ExitCode
@@ -443,6 +444,29 @@ def test_options_are_those_of_the_start_and_fit_the_terminal() -> None:
         ("", "HAKMEM_PURGE_DELAY=9 HAKMEM_QUIET=1"),
     ]
     assert facts_page._option_rows({}, 7) == [("options at start", "none set")]
+
+
+def test_options_without_effect_are_told(library: Path, echo: Path) -> None:
+    """They stood there without a word, as if they were in force."""
+    values = {
+        "HAKMEM_PURGE_DELAY": "9",
+        "HAKMEM_PURGE_DELEY": "9",
+        "HAKMEM_HARD_LIMIT": "lots",
+        "HAKMEM_SOFT_LIMIT": "80%",
+        "HAKMEM_STATS_SOCKET": "shop.sock",
+    }
+    with running(echo, LD_PRELOAD=str(library), **values) as pid:
+        found = known.facts(Process(pid))
+        told = {
+            "HAKMEM_PURGE_DELEY": "no such option",
+            "HAKMEM_HARD_LIMIT": "not usable",
+            "HAKMEM_STATS_SOCKET": "not usable",
+        }
+        for limit, share in ((None, {"HAKMEM_SOFT_LIMIT": "limits nothing"}), (1 << 30, {})):
+            limits = {"cgroup_hard": limit}
+            assert without_effect(Process(pid), str(library), values, limits) == told | share
+    rows = [row.strip() for row in facts_page.lines(found)]
+    assert any(row.endswith("HAKMEM_PURGE_DELEY=9 (no such option)") for row in rows), rows
 
 
 def test_a_name_that_is_no_text_neither_ends_it_nor_steers_the_terminal(
