@@ -63,6 +63,7 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     shown = console if console.is_terminal else wide
     show = partial(_show, shown)
     show(_brief(model))
+    show(_effort(model.verify))
     show(_workloads(slowest_first(model), model.verify, shown.width))
     if by_wall := _by_wall(slowest_first(model)):
         show(by_wall)
@@ -256,6 +257,12 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
 def _brief(model: ReportModel) -> Text:
     outcome = _coloured(f"{model.outcome}{model.published_for}{model.refused_for}", model)
     return Text.assemble(outcome, f": {brief(model.verify)}")
+
+
+def _effort(result: VerifyResult) -> str:
+    """Say how much was measured, and whether the judge was tried on a known difference."""
+    checked = "" if result.self_check else "; the self-check was not done"
+    return f"mode: {result.mode}{checked}"
 
 
 def _sentence(model: ReportModel) -> Text:

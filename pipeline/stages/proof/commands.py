@@ -34,7 +34,10 @@ def try_commands(shop: Workshop, setup: Setup) -> None:
         for one in new:
             say(f"{one.name}, without the library")
             _try(shop, one)
-        line.done(f"{many(len(new), 'command')} tried without the library")
+        line.done(
+            f"{many(len(new), 'command')} tried without the library: one that fails by itself "
+            "would end the build later"
+        )
 
 
 def _new(shop: Workshop, setup: Setup) -> Iterator[Command | Trace]:

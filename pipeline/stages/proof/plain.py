@@ -40,7 +40,10 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
                     continue
             if one.threads == 1 or one.counted:
                 _require_apart(shop, one, logs)
-        line.done(f"{len(checks) - len(found)} of {len(checks)} do the same twice")
+        line.done(
+            "each health program prints the same in two runs without the library: "
+            f"{len(checks) - len(found)} of {len(checks)}"
+        )
     for name, why in found.items():
         shop.console.notice(f'health check "{name}" will be left out: {why}')
     if len(found) == len(checks):

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
-from unittest.mock import MagicMock
+from unittest.mock import MagicMock, patch
 
 import pytest
 from rollback_support import BAD, OLD, make, tree_of_two, type_, version
@@ -149,7 +149,7 @@ def test_what_is_published_beside_the_current_one_says_so_in_its_report(
     ("before", "stays", "says"),
     [
         (None, None, f"`current` is now {BAD}; no version was current before"),
-        (OLD, None, f"`current` is now {BAD}; it was {OLD} before"),
+        (OLD, None, f"`current` is now {BAD}; it was {OLD} before. This one was "),
         (BAD, None, f"`current` is {BAD}, as before"),
         (OLD, "why", f"`current` is still {OLD}: why"),
     ],
@@ -184,6 +184,24 @@ def test_the_last_line_can_be_pasted_whatever_the_folder_is_called(tmp_path: Pat
     command = console.mock_calls[-1].args[0].removeprefix("use it:  ")
     library = folder.parent / "current" / "lib" / "libhakmem.so"
     assert shlex.split(command) == [f"LD_PRELOAD={library}", "your-program"]
+
+
+def test_a_build_ends_with_the_commands_that_come_next(tmp_path: Path) -> None:
+    """They stood in one sentence, or nowhere."""
+    (tmp_path / "kv+hardened" / "1.0-cc33").mkdir(parents=True)
+    console, folder = MagicMock(), tmp_path / "kv+hardened" / "1.0-cc33"
+    with (
+        patch("pipeline.commands.build_result._show"),
+        patch("pipeline.commands.build_result._tell_next"),
+    ):
+        conclude(console, publish.Published(folder, MagicMock()), 1.0)
+    said = [call.args[0] for call in console.mock_calls]
+    assert (
+        "next, is it better than libc:  .venv/bin/pipeline versus libc kv+hardened:current" in said
+    )
+    install = ".venv/bin/pipeline install --profile kv --variant hardened --prefix /usr/local"
+    assert f"next, copy it to its place:  {install}" in said
+    assert said[-1].startswith("use it:")
 
 
 def test_current_moves_to_what_was_judged_as_fully_and_is_not_worse(tree: Tree) -> None:
