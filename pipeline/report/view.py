@@ -28,6 +28,7 @@ from pipeline.report.contents import contents
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.in_tree import example_line, in_tree
 from pipeline.report.model import Finding, ReportModel
+from pipeline.report.unmeasured import anchors, limits, unmeasured
 
 FEW_NAMES = 6
 _CLOCKS = {"cpu": "CPU", "wall": "wall"}
@@ -71,7 +72,9 @@ def values(model: ReportModel) -> dict[str, Any]:
         "what_counts": what_counts(model),
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
-        "left_out": left_out(model),
+        "unmeasured": unmeasured(model),
+        "absent": anchors(model),
+        "limits": limits(model),
         "paired": paired(model),
         "harmless": harmless(model),
         "confidence": confidence(model.verify.throughput),
@@ -351,12 +354,6 @@ def _open(result: VerifyResult) -> str:
 def _named(names: Sequence[str]) -> str:
     """Return a few names in brackets; many stand in the tables below."""
     return f" ({', '.join(names)})" if 0 < len(names) <= FEW_NAMES else ""
-
-
-def left_out(model: ReportModel) -> list[str]:
-    """Return what the judge and the evidence say that they did not measure, each once."""
-    gathered = model.evidence.left_out if model.evidence else ()
-    return list(dict.fromkeys([*model.verify.left_out, *gathered]))
 
 
 def anchored(functions: Iterable[FunctionRow]) -> Iterator[tuple[str | None, FunctionRow]]:

@@ -19,12 +19,9 @@ from pipeline.stages.proof.verify import Verdict
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence, LayoutNull
 
-NO_CHAIN = (
-    "the chain of builds and random layouts: not with --quick, nor with gate.chain = false in "
-    "the profile",
-)
+NO_CHAIN = "the chain of builds and random layouts"
 NOT_THOROUGH = ("random layouts: they are counted with --thorough alone",)
-NOT_SAMPLED = "the time of each function: not with --quick, nor without a chain or perf"
+NOT_SAMPLED = "the time of each function"
 NOT_COUNTED = "random layouts: none of the real programs by which they are ranked was counted"
 
 
@@ -54,7 +51,7 @@ def gather(
         counting = judged.counting
         return Evidence(
             mode=shop.options.mode,
-            left_out=left_out if sampled else (*left_out, NOT_SAMPLED),
+            left_out=left_out if sampled else (*left_out, f"{NOT_SAMPLED}: {_unsampled(shop)}"),
             per_operation=per_operation(counting),
             curve=curve_points(counting),
             programs=program_shares(judged.programs),
@@ -71,12 +68,21 @@ def gather(
     return put_together
 
 
+def _no_chain(shop: Workshop) -> str:
+    quick = shop.options.mode == "quick"
+    return "left out with --quick" if quick else "the profile has gate.chain = false"
+
+
+def _unsampled(shop: Workshop) -> str:
+    return "perf is not installed" if shop.chain else _no_chain(shop)
+
+
 def _random_layouts(
     shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Candidate], chosen: Chosen
 ) -> tuple[LayoutNull | None, tuple[str, ...]]:
     """Return the counts of random layouts, or None and what is left out for what reason."""
     if not shop.chain:
-        return None, NO_CHAIN
+        return None, (f"{NO_CHAIN}: {_no_chain(shop)}",)
     if not shop.options.thorough:
         return None, NOT_THOROUGH
     linked = linked_of(chain, chosen.candidate)

@@ -169,7 +169,7 @@ def bad() -> ReportModel:
     return report_model(
         profile="mixed",
         version="0.1.0-bad",
-        result=result.model_copy(update={"mode": "quick", "left_out": ("The judge's own check",)}),
+        result=result.model_copy(update={"mode": "quick", "left_out": ("the judge is not checked: at all",)}),
         allow_neutral=True,
         inputs=Inputs(receipts={}),
     )
