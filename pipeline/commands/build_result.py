@@ -75,8 +75,8 @@ def _went_back(published: Published, before: Version) -> str | None:
     line = published.folder.parent.name
     return (
         f"`current` went back to {now.name}, of {now.created[:10]}; it was {before.name} before, "
-        f"of {before.created[:10]}. `.venv/bin/pipeline rollback -p {line} --to {before.name}` takes "
-        "that one again"
+        f"of {before.created[:10]}. "
+        f"`.venv/bin/pipeline rollback -p {line} --to {before.name}` takes that one again"
     )
 
 

@@ -169,7 +169,9 @@ def bad() -> ReportModel:
     return report_model(
         profile="mixed",
         version="0.1.0-bad",
-        result=result.model_copy(update={"mode": "quick", "left_out": ("the judge is not checked: at all",)}),
+        result=result.model_copy(
+            update={"mode": "quick", "left_out": ("the judge is not checked: at all",)}
+        ),
         allow_neutral=True,
         inputs=Inputs(receipts={}),
     )
