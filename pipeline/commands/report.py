@@ -111,9 +111,8 @@ def _checked(model: ReportModel) -> int:
 
     if model.damage:
         return ExitCode.ARTIFACT
-    if model.allow_regression:
-        accepted = ", ".join(model.allow_regression)
-        click.echo(f"note: this build accepted a loss, by --allow-regression: {accepted}", err=True)
+    if model.accepted:
+        click.echo(f"note: accepted by --allow-regression: {model.accepted}", err=True)
     failed = model.rejected or not model.published or refused(model.verify)
     return ExitCode.GATE if failed else ExitCode.OK
 

@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pipeline.judge.keys import share, suspects_of, throughput_key, with_interval
+from pipeline.judge.keys import (
+    in_brief,
+    share,
+    suspects_of,
+    throughput_key,
+    with_interval,
+    worse_clock,
+)
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.samples import WorkloadThroughput
+from pipeline.judge.regressions import OVERALL, PROGRAMS, regressions
+from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
 WHOLE = 1.0
@@ -20,7 +28,7 @@ def accepting(result: VerifyResult, names: Collection[str]) -> VerifyResult:
     """Return the judgement in which these workloads may have lost more than their allowance.
 
     It changes where one of them seems to have, and none is shown to: the key is judged again by the
-    others, and its reason says what is accepted.
+    others.
     """
     doubts = [one for one in suspects_of(result.throughput) if one.name in names]
     if result.keys.throughput.verdict is Verdict.NO_GO or not doubts:
@@ -30,15 +38,44 @@ def accepting(result: VerifyResult, names: Collection[str]) -> VerifyResult:
         for one in result.throughput.workloads
     )
     timed = result.throughput.model_copy(update={"workloads": workloads})
-    key = throughput_key(timed, result.margins)
-    reason = "; ".join([key.reason, *map(_said, doubts)])
-    keys = result.keys.model_copy(update={"throughput": key.model_copy(update={"reason": reason})})
+    keys = result.keys.model_copy(
+        update={"throughput": throughput_key(timed, result.margins)},
+    )
     return result.model_copy(update={"throughput": timed, "keys": keys})
 
 
-def _said(workload: WorkloadThroughput) -> str:
-    ratio = workload.ratio
-    return (
-        f"--allow-regression {workload.name} accepts its {with_interval(ratio)}, "
-        f"perhaps more than it may lose (-{share(workload.allowance)})"
-    )
+def accepted_doubts(result: VerifyResult, names: Collection[str]) -> list[str]:
+    """Say which losses that are only possible ``accepting`` leaves out, a sentence each."""
+    if accepting(result, names) is result:
+        return []
+    return [
+        f"--allow-regression {one.name} accepts its {with_interval(one.ratio)}, "
+        f"perhaps more than it may lose (-{share(one.allowance)})"
+        for one in suspects_of(result.throughput)
+        if one.name in names
+    ]
+
+
+def accepted(result: VerifyResult, names: Collection[str]) -> list[str]:
+    """Return the losses that these names accept, in brief: "larson, perhaps -7.7 %".
+
+    ``result`` is what ``accepting`` returned.
+    """
+    if Verdict.NO_GO in (result.keys.throughput.verdict, result.keys.icache.verdict):
+        return []
+    sure = [name for name in regressions(result) if name in names]
+    workloads = {one.name: one for one in result.throughput.workloads}
+    perhaps = [
+        f"{name}, perhaps {in_brief(one.ratio.value)}"
+        for name, one in workloads.items()
+        if one.allowance >= WHOLE and name in names and name not in sure and one.ratio.value < 1
+    ]
+    return [*(f"{name} {in_brief(_lost(result, name).value)}" for name in sure), *perhaps]
+
+
+def _lost(result: VerifyResult, name: str) -> Interval:
+    """Return the interval of a regression by its name."""
+    timed = result.throughput
+    if name in (OVERALL, PROGRAMS):
+        return (timed.overall if name == OVERALL else timed.programs) or timed.overall
+    return worse_clock(next(one for one in timed.workloads if one.name == name))[1]

@@ -5,10 +5,10 @@ docs/verdicts.md has the same rules as a table.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.judge.accepted import accepting
+from pipeline.judge.accepted import accepted_doubts, accepting
 from pipeline.judge.gained import fatter, leaner
 from pipeline.judge.keys import with_interval
 from pipeline.judge.known import CountedJudgement, SelfJudgement
@@ -60,6 +60,7 @@ def answer_to(
 
     ``allow_regression`` are the regressions that the user accepts, by name.
     """
+    doubts = accepted_doubts(result, allow_regression)
     result = accepting(result, allow_regression)
     rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
     objections = [clause for rule in rules for clause in rule(result)]
@@ -68,11 +69,12 @@ def answer_to(
     if objections:
         return Answer(False, tuple(objections))
     answer = _gained(result, allow_neutral)
-    return replace(answer, clauses=(*answer.clauses, *_beside(result)))
+    return replace(answer, clauses=(*answer.clauses, *_beside(result, doubts)))
 
 
-def _beside(result: VerifyResult) -> Iterator[Clause]:
+def _beside(result: VerifyResult, doubts: Sequence[str]) -> Iterator[Clause]:
     """Yield what is said of a build that passes: what was accepted, and by which margins."""
+    yield from map(Clause, doubts)
     for name, sentence in regressions(result).items():
         yield Clause(f"--allow-regression {name} accepts that {sentence}")
     if wider := wider_margins(result.margins):

@@ -15,7 +15,14 @@ from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import answer_to, may_publish
-from pipeline.report.circumstances import judged_before, laxer, suspicious, told_once, uncommitted
+from pipeline.report.circumstances import (
+    judged_before,
+    laxer,
+    lenient,
+    suspicious,
+    told_once,
+    uncommitted,
+)
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
@@ -95,7 +102,10 @@ def report_model(
         allow_regression=allow_regression,
         programs=_programs(receipts),
         findings=(),
-        circumstances=_circumstances(result, inputs, version),
+        circumstances=(
+            *lenient(result, allow_regression),
+            *_circumstances(result, inputs, version),
+        ),
         summary=summary_rows(result),
         verify=result,
         curve=_curve(result, inputs.evidence),

@@ -6,10 +6,10 @@ version before, an earlier judgement of the same library, a recording of nearly 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipeline.judge.accepted import WHOLE
+from pipeline.judge.accepted import WHOLE, accepted
 from pipeline.judge.keys import share
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.topic import Topic
@@ -29,6 +29,12 @@ def uncommitted(source: Source | None) -> Iterator[Finding]:
         return
     names = text.first_of(source.changed, MOST_FILES)
     yield Finding.doubt("built from files that are not committed", names, "reproduce")
+
+
+def lenient(result: VerifyResult, names: Collection[str]) -> Iterator[Finding]:
+    """Yield which losses --allow-regression accepted: the gate would have stopped the build."""
+    if found := accepted(result, names):
+        yield Finding.doubt("accepted by --allow-regression", "; ".join(found), "workloads")
 
 
 def suspicious(*notes: Mapping[str, Any]) -> Iterator[Finding]:

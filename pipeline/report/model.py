@@ -9,6 +9,7 @@ from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.code import MARCH
 from pipeline.geometry.model import Difference
+from pipeline.judge.accepted import accepted
 from pipeline.judge.cost import Cost
 from pipeline.judge.decided import decided_by
 from pipeline.judge.gained import gains
@@ -183,7 +184,15 @@ class ReportModel(Record):
             return ""
         found = gains(self.verify)
         why = f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
-        return f"{why}{self._behind(', but')}{self.beside}"
+        return f"{why}{self._accepted()}{self._behind(', but')}{self.beside}"
+
+    @property
+    def accepted(self) -> str:
+        """Which losses --allow-regression accepted, with their figures; or ""."""
+        return "; ".join(accepted(self.verify, self.allow_regression))
+
+    def _accepted(self) -> str:
+        return f" (accepted: {self.accepted})" if self.accepted else ""
 
     @property
     def beside(self) -> str:
@@ -201,7 +210,7 @@ class ReportModel(Record):
     def refused_for(self) -> str:
         """What speaks against a build that is not published, to stand behind the outcome."""
         if self.withheld:
-            return self._behind(";")
+            return self._accepted() + self._behind(";")
         if self.published:
             return ""
         found = decided_by(self.verify, self.allow_regression)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from judge_support import pairs, result_of, throughput_of
+from judge_support import pairs, program_of, result_of, throughput_of
 
-from pipeline.judge.accepted import accepting
+from pipeline.judge.accepted import accepted, accepting
 from pipeline.judge.advice import advice
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.verdict import Verdict
 
@@ -21,6 +22,28 @@ def test_what_the_advice_says_is_accepted() -> None:
     assert allowed
     assert "--allow-regression slow accepts its -6.00 %" in reason
     assert "perhaps more than it may lose (-5.0 %)" in reason
+
+
+def brief_of(result: VerifyResult, *names: str) -> list[str]:
+    return accepted(accepting(result, names), names)
+
+
+def test_what_is_accepted_is_told_in_brief_and_a_possible_loss_as_possible() -> None:
+    assert brief_of(PERHAPS, "slow") == ["slow, perhaps -6.0 %"]
+    assert brief_of(PERHAPS, "fast") == []
+    shown = result_of(throughput_of(fast=pairs(1.2), slow=pairs(0.98)))
+    assert brief_of(shown, "slow") == ["slow -2.0 %"]
+    assert brief_of(SURELY, "slow") == []
+
+
+def test_the_reason_names_what_is_accepted_whatever_the_key_says() -> None:
+    """Of a key that is not GO the reason quotes nothing."""
+    level = throughput_of(one=pairs(1.05), slow=pairs(0.947, noise=8.0))
+    result = result_of(level, programs=[program_of("gcc", 4.0, 3.0)])
+    assert result.keys.throughput.verdict is Verdict.NEUTRAL
+    allowed, reason = may_publish(result, False, ("slow",))
+    assert allowed and "throughput is NEUTRAL" in reason
+    assert "--allow-regression slow accepts" in reason
 
 
 def test_another_name_accepts_nothing() -> None:

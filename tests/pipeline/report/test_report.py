@@ -253,8 +253,8 @@ def test_the_first_line_is_a_short_verdict() -> None:
     first = [terminal(one).splitlines()[0] for one in (good(), bad())]
     alone = "no whole program timed"
     assert first == [
-        "Published for speed and fewer I-cache misses, but worse than 0.1.0-old "
-        "(instructions per op): "
+        "Published for speed and fewer I-cache misses (accepted: larson -1.5 %), "
+        "but worse than 0.1.0-old (instructions per op): "
         f"loops and replays faster (+3.1 %), {alone}; as lean as the plain build (+0.0 %); "
         "I-cache misses -25 %",
         "Not published: health check failed: python; "

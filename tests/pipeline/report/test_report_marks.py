@@ -109,7 +109,7 @@ def test_check_names_a_loss_that_the_build_accepted_and_lets_it_pass(tree: Tree)
     write_reports(sound.folder, without.model_copy(update={"version": sound.name}))
     runner = CliRunner()
     for version, said in (
-        (accepted, "accepted a loss, by --allow-regression: larson\n"),
+        (accepted, "note: accepted by --allow-regression: larson -1.5 %\n"),
         (sound, ""),
     ):
         found = runner.invoke(cli, ["report", version.name, "--check"], standalone_mode=False)
