@@ -17,6 +17,7 @@ from pipeline.judge.gained import fatter
 from pipeline.judge.health import PLAIN_RUNS, compare_logs
 from pipeline.judge.keys import suspects_of
 from pipeline.judge.known import SelfJudgement
+from pipeline.judge.outcome import NOISY, TOO_NOISY
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
 from pipeline.judge.statistics import half_width, is_wide
@@ -130,9 +131,12 @@ def _accepted(names: Sequence[str]) -> list[str]:
 def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
-        said = _more(result, line, same_build(words)) + _seeming(result, line, words)
-        waits = _cure(result) is Cure.QUIET  # then it names the load, and the command, already
-        return said if waits else said + _busy(result, line, words)
+        said, seems = _more(result, line, same_build(words)), _seeming(result, line, words)
+        if _cure(result) is Cure.QUIET:  # it names the load, and the command, already
+            return said + seems
+        if vague := _vague(result, line, words):
+            return said + vague + seems
+        return said + seems + _busy(result, line, words)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         neutral = _command(line, *words, "--allow-neutral")
         fat = fatter(result) is not None
@@ -195,6 +199,20 @@ def _on_border(result: VerifyResult) -> bool:
     """Tell whether throughput is undecided because the change is as large as the margin."""
     undecided = result.keys.throughput.verdict is Verdict.INCONCLUSIVE
     return undecided and _seconds_in_all(result) is None
+
+
+def _vague(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    """Say what to do first where a loss is only possible because anything is; "" for none."""
+    doubts = [] if result.throughput.alone else suspects_of(result.throughput)
+    names = [one.name for one in doubts if is_wide(one.ratio, NOISY)]
+    if not names:
+        return ""
+    verb = "is" if len(names) == 1 else "are"
+    again = _again(result, line, kept(words, "--cpu", "--verify-time"))
+    return (
+        f". {' and '.join(names)} {verb} {TOO_NOISY}: when the machine is quiet, "
+        f"{again} judges again, and may show no loss"
+    )
 
 
 def _seeming(result: VerifyResult, line: str, words: Sequence[str]) -> str:

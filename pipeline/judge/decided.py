@@ -10,7 +10,10 @@ from collections.abc import Collection, Iterator
 
 from pipeline.judge.keys import brief_figure, in_brief, suspect_of, too_fat, worse_clock
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.outcome import NOISY, TOO_NOISY
 from pipeline.judge.regressions import OVERALL, PROGRAMS, asked_about, regressions
+from pipeline.judge.samples import WorkloadThroughput
+from pipeline.judge.statistics import is_wide
 from pipeline.judge.verdict import Verdict
 
 
@@ -68,9 +71,16 @@ def _open(result: VerifyResult, allow_regression: Collection[str]) -> Iterator[s
         return
     if suspect is not None and not result.throughput.alone:
         if suspect.name not in asked_about(result, allow_regression):
-            yield f"{suspect.name} perhaps {in_brief(suspect.ratio.value)}"
+            yield _possible(suspect, key.margin)
     else:
         yield from _all_together(result)
+
+
+def _possible(suspect: WorkloadThroughput, margin: float) -> str:
+    """Return a loss that is not excluded; where anything is possible its middle says nothing."""
+    if is_wide(suspect.ratio, NOISY):
+        return f"{suspect.name} {TOO_NOISY} ({brief_figure(suspect.ratio, margin)})"
+    return f"{suspect.name} perhaps {in_brief(suspect.ratio.value)}"
 
 
 def _no_gain(result: VerifyResult) -> list[str]:

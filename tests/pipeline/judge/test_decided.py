@@ -6,6 +6,7 @@ import pytest
 from judge_support import health_of, pairs, program_of, result_of, throughput_of
 
 from pipeline.judge.decided import decided_by
+from pipeline.judge.keys import suspects_of
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
@@ -37,6 +38,15 @@ def of(misses: float = 4.0, **samples: list[PairSample]) -> VerifyResult:
 )
 def test_what_decided_has_its_figure(result: VerifyResult, says: str) -> None:
     assert told(result) == says
+
+
+def test_a_workload_that_may_be_anything_is_called_noisy() -> None:
+    noisy = of(git=pairs(1.0), loop=pairs(0.94, noise=200.0))
+    suspect = suspects_of(noisy.throughput)[0].ratio
+    assert suspect.low < 0.8 and suspect.high > 1.2
+    said = told(noisy)
+    assert "loop too noisy to tell (-" in said and " to +" in said
+    assert "perhaps" not in said
 
 
 def test_an_open_change_has_its_interval() -> None:

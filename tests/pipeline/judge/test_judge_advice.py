@@ -241,6 +241,19 @@ def test_a_loss_that_may_be_real_has_a_way_on() -> None:
     assert "--profile shop --allow-regression vague`" in said
 
 
+def test_a_loss_in_mere_noise_is_judged_again_before_it_is_accepted() -> None:
+    """larson once had -7.7 % [-23.78 %, +70.49 %]: nobody can accept what nobody has seen."""
+    found = judged(1.0, noise=10.0, misses=3.0)
+    one = found.throughput.workloads[0]
+    anything = replace(one.ratio, value=0.923, low=0.7622, high=1.7049)
+    vague = one.model_copy(update={"name": "larson", "ratio": anything})
+    parts = found.throughput.model_copy(update={"workloads": (*found.throughput.workloads, vague)})
+    said = advice(found.model_copy(update={"throughput": parts}), "shop")
+    again = said.index(". larson is too noisy to tell: when the machine is quiet, `")
+    assert "--from verify` judges again" in said[again:]
+    assert again < said.index("If larson does lose") < said.index("--allow-regression larson`")
+
+
 def test_what_is_worse_is_left_to_the_report() -> None:
     worse = judged(0.9, noise=1.0, misses=3.0)
     assert not may_publish(worse, True)[0]
