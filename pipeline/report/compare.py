@@ -28,7 +28,7 @@ from pipeline.report.compare_counts import (
 )
 from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Comparison, Judgement
 from pipeline.report.model import ReportModel
-from pipeline.report.relisted import in_words, relisted
+from pipeline.report.relisted import in_words, relisted, reordered
 from pipeline.report.summary import peak_mib, summary_rows
 from pipeline.report.text import names_apart, played_by, workloads_apart
 
@@ -330,7 +330,7 @@ def _setting(what: str, mine: Mapping[str, Difference], others: Mapping[str, Dif
 
 
 def _direct_notes(older: ReportModel, newer: ReportModel, direct: VerifyResult) -> tuple[str, ...]:
-    moved = in_words(relisted(older, newer))
+    moved = (*in_words(relisted(older, newer)), *reordered(older, newer))
     return (*other_geometry(older, newer), *moved, *uncounted_notes((direct,)))
 
 
@@ -343,7 +343,7 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     if older.verify.environment.cpu != newer.verify.environment.cpu:
         notes.append(f"{older.version} was judged on another processor")
     notes += other_geometry(older, newer)
-    notes += in_words(relisted(older, newer))
+    notes += (*in_words(relisted(older, newer)), *reordered(older, newer))
     apart = workloads_apart(*_other_workloads(older.verify, newer.verify))
     if apart:
         notes.append(f"judged by other workloads than {older.version}: {apart}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 
 from pipeline.report.code_model import Listed
 from pipeline.report.model import ReportModel
-from pipeline.report.text import first_of
+from pipeline.report.text import first_of, many
 
 Relisted = Mapping[str, tuple[Listed | None, Listed | None]]
 """The list of a function before and after, by name; None is no list."""
@@ -45,3 +46,28 @@ def in_words(found: Relisted) -> tuple[str, ...]:
         return ()
     said = [f"{name} {move(lists)}" for name, lists in found.items()]
     return (f"in other lists than before: {first_of(said, _MOST_NAMES)}",)
+
+
+def reordered(base: ReportModel, head: ReportModel) -> tuple[str, ...]:
+    """Return as a note how many functions of hot.txt stand in another order; () if none do."""
+    before = {name: at for at, name in enumerate(_hot_order(base))}
+    places = [before[name] for name in _hot_order(head) if name in before]
+    moved = len(places) - _longest_rise(places)
+    verb = "stands" if moved == 1 else "stand"
+    return (f"hot.txt: {many(moved, 'function')} {verb} elsewhere",) if moved else ()
+
+
+def _hot_order(report: ReportModel) -> list[str]:
+    """Return the functions of hot.txt as they follow each other in the library."""
+    functions = report.code[1].functions if report.code else ()
+    hot = [one for one in functions if one.listed == "hot" and one.part != "cold"]
+    return list(dict.fromkeys(one.name for one in sorted(hot, key=lambda one: one.address)))
+
+
+def _longest_rise(numbers: Iterable[int]) -> int:
+    """Return how many of them, at most, already follow each other upward: the rest has moved."""
+    ends = list[int]()
+    for number in numbers:
+        at = bisect_left(ends, number)
+        ends[at : at + 1] = [number]
+    return len(ends)

@@ -23,6 +23,7 @@ from pipeline.judge.counts import Counting, RealProgram
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.report.build import against
+from pipeline.report.code_model import MapFunction
 from pipeline.report.compare import compare_versions
 from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
 from pipeline.report.compared_model import ComparedRow, Comparison
@@ -69,6 +70,23 @@ def test_functions_that_changed_lists_are_named() -> None:
     notes = compare_versions(good(), now.model_copy(update={"code": moved})).notes
     assert "in other lists than before: hak_free hot.txt → cold.txt" in notes
     assert not any("lists" in note for note in compare_versions(good(), good()).notes)
+
+
+def test_functions_that_stand_in_another_order_are_counted() -> None:
+    now = good()
+    assert now.code is not None
+    plain, tuned = now.code
+    listed = [one for one in tuned.functions if one.part != "cold"]
+    every = [one.model_copy(update={"listed": "hot"}) for one in listed]
+    last = every[0].model_copy(update={"address": every[-1].address + 0x1000})
+
+    def of(*functions: MapFunction) -> ReportModel:
+        code = (plain, tuned.model_copy(update={"functions": functions}))
+        return now.model_copy(update={"code": code})
+
+    notes = compare_versions(of(*every), of(*every[1:], last)).notes
+    assert "hot.txt: 1 function stands elsewhere" in notes
+    assert not any("elsewhere" in one for one in compare_versions(of(*every), of(*every[1:])).notes)
 
 
 def test_a_library_is_the_same_as_itself_whatever_two_judgements_measured() -> None:
