@@ -75,7 +75,7 @@ def cross_build(
     imported = take_in(shop.store, file)
     setup = _setup(shop, imported)
     differing = refuse_others(
-        differences(shop, setup, imported.bundle), allowed, "the manifest names it then"
+        differences(shop, setup, imported), allowed, "the manifest names it then"
     )
     plain = cut(shop, setup, baseline(shop, setup))
     archive = static(shop, setup, imported.profdata(PROFDATA))

@@ -52,9 +52,8 @@ def export_command(
       pipeline bundle export 0.1.0-3f2a -o mixed.tar.gz
       pipeline bundle export --sign ~/.ssh/id_ed25519
     """
-    from pipeline.core.files import replacing
     from pipeline.core.paths import Tree
-    from pipeline.release.bundle import pack
+    from pipeline.release.bundle import pack, require_replaceable
     from pipeline.release.marks import require_accepted
     from pipeline.release.mending import require_undamaged
     from pipeline.release.wish import resolve
@@ -62,15 +61,26 @@ def export_command(
     found = resolve(Tree.here(), profile, version)
     require_accepted(found)
     require_undamaged(found)
-    data = pack(found)
     target = output or Path(f"{_file_name(found)}.tar.gz")
+    require_replaceable(target)
+    data = pack(found)
+    signature = _write(target, data, key)
+    click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")
+    if signature is not None:
+        click.echo(f"signed: {signature}")
+
+
+def _write(target: Path, data: bytes, key: Path | None) -> Path | None:
+    """Write a bundle and its signature, if there is a key; neither where it cannot be signed."""
+    from pipeline.core.files import replacing
+
     with replacing(target) as fresh:
         fresh.write_bytes(data)
-    click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")
-    if key is not None:
-        from pipeline.release.signature import sign
+        if key is None:
+            return None
+        from pipeline.release.signature import sign, signature_of
 
-        click.echo(f"signed: {sign(target, key)}")
+        return sign(fresh, key, target).replace(signature_of(target))
 
 
 @bundle_command.command("import")

@@ -105,7 +105,7 @@ class WorkloadError(PipelineError):
 
 
 class DataError(PipelineError):
-    """Profile data is missing, empty or corrupt."""
+    """Profile data is missing, empty or corrupt, or a bundle is refused."""
 
     exit_code = ExitCode.DATA
 

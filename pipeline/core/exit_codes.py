@@ -33,7 +33,12 @@ class ExitCode(IntEnum):
     TOOL = 4, "a tool is missing or too old", "run `./bootstrap doctor`"
     BUILD = 5, "a compiler, linker, BOLT or CMake failed", "read the log that is named"
     WORKLOAD = 6, "a workload crashed or ran into its time limit", "run the line from its log"
-    DATA = 7, "profile data is missing, empty or corrupt", "build again with `--from train`"
+    DATA = (
+        7,
+        "profile data is missing, empty or corrupt; or a bundle is damaged, not signed by whom you "
+        "trust, or of other sources",
+        "build again with `--from train`; of a bundle do what the message says",
+    )
     GATE = 8, "the new build was judged and not published", "do what the message says"
     SPACE = (
         9,

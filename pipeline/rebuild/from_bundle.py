@@ -32,7 +32,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     """
     check_writable(shop.tree.dist(shop.line))
     setup = imported_setup(shop, imported)
-    early = refuse_others(differences(shop, setup, imported.bundle), allowed)
+    early = refuse_others(differences(shop, setup, imported), allowed)
     if early:  # it will be judged: ask before anything is built
         require_consent(shop.tree, shop.profile, allowed)
     plain = baseline(shop, setup)

@@ -19,7 +19,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.core.digest import digest_bytes
-from pipeline.core.errors import ArtifactError, DataError
+from pipeline.core.errors import ArtifactError, DataError, UsageError
 from pipeline.core.variant import PRODUCTION
 from pipeline.release.contents import (
     CONTEXT_PROFDATA,
@@ -97,6 +97,23 @@ def pack(version: Version) -> bytes:
     described = describe(version, {name: digest_bytes(data) for name, data in files.items()})
     text = described.model_dump_json(indent=1) + "\n"
     return _compress({BUNDLE: text.encode(), **files})
+
+
+def require_replaceable(target: Path) -> None:
+    """Raise UsageError if something stands at ``target`` that is no bundle; an empty file may."""
+    is_empty = target.is_file() and not target.stat().st_size
+    if target.exists() and not is_empty and not _is_bundle(target):
+        raise UsageError(
+            f"{target} is there already, and is no bundle: it stays as it is",
+            hint="give another name with --output, or remove it first",
+        )
+
+
+def _is_bundle(file: Path) -> bool:
+    try:
+        return file.is_file() and BUNDLE in _read(file)
+    except DataError:
+        return False
 
 
 def describe(version: Version, files: dict[str, str]) -> Bundle:

@@ -6,11 +6,13 @@ as ssh-keygen has it (ALLOWED SIGNERS in its manual): a name and a public key on
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from pipeline.core.errors import ChildError, DataError, UsageError
 from pipeline.core.process import run
 
+_NAME_AND_KEY = re.compile(r"^[^#\s]\S*\s+(?:.*\s)?(?:ssh|ecdsa|sk)-\S+\s+AAAA", re.MULTILINE)
 NAMESPACE = "hakmem-bundle"
 LIMIT_S = 60.0
 
@@ -20,10 +22,11 @@ def signature_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sig")
 
 
-def sign(file: Path, key: Path) -> Path:
+def sign(file: Path, key: Path, called: Path | None = None) -> Path:
     """Sign ``file`` with an OpenSSH key; return the signature. UsageError if the key is no use.
 
     A private key with a pass phrase needs an agent, as nobody is asked here; name the public one.
+    ``called`` is the name that an error gives the file, where it has another one as yet.
     """
     signature = signature_of(file)
     signature.unlink(missing_ok=True)  # ssh-keygen would ask
@@ -31,7 +34,7 @@ def sign(file: Path, key: Path) -> Path:
         run(["ssh-keygen", "-Y", "sign", "-f", key, "-n", NAMESPACE, file], timeout_s=LIMIT_S)
     except ChildError as error:
         raise UsageError(
-            f"{file} cannot be signed with {key}: {error.message}",
+            f"{called or file} cannot be signed with {key}: {error.message}",
             hint="name a private OpenSSH key without a pass phrase, or one that an agent holds",
         ) from error
     return signature
@@ -42,6 +45,7 @@ def verify(file: Path, signers: Path) -> str:
 
     Also where it was changed since, or has no signature.
     """
+    _require_keys(signers)
     signature = signature_of(file)
     if not signature.is_file():
         raise DataError(
@@ -62,3 +66,13 @@ def verify(file: Path, signers: Path) -> str:
             log=error.log,
         ) from error
     return name
+
+
+def _require_keys(signers: Path) -> None:
+    """Raise UsageError if no line of a file of signers has a name and a key."""
+    text = signers.read_text(encoding="utf-8", errors="replace")
+    if not _NAME_AND_KEY.search(text):
+        raise UsageError(
+            f"{signers} names no key: each line is a name, then that person's public key",
+            hint=f'write such lines, as by: echo "ada $(cat KEY.pub)" >> {signers}',
+        )
