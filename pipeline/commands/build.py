@@ -137,8 +137,10 @@ def _refuse_misplaced(
     if scheduler is not None and tune_budget_s is None and cpu != "all":
         raise click.UsageError("--scheduler needs --tune-budget, or --cpu all")
     if cpu == "all" and tune_budget_s is not None:
-        first = f"pipeline tune --profile {profile} --tune-budget {tune_budget_s:g}s"
-        raise click.UsageError(f"--cpu all is not tuned: search first, with `.venv/bin/{first}`")
+        raise click.UsageError(
+            "--cpu all is not tuned: search first, with "
+            f"`.venv/bin/pipeline tune --profile {profile} --tune-budget {tune_budget_s:g}s`"
+        )
     if dry_run and (cpu == "all" or tune_budget_s is not None):
         raise click.UsageError("--dry-run goes with neither --cpu all nor --tune-budget")
     if cpu == "all" and scheduler == "local":

@@ -14,6 +14,7 @@ from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
     from pipeline.core.errors import VersionError
+    from pipeline.core.paths import Tree
     from pipeline.release.version import Version
 
 
@@ -52,7 +53,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
     with marks_lock(tree.state):
         named = own_version(tree, profile, wish) if wish is not None else None
         versions, now = require_published(dist, profile), current(dist)
-        target = named or _before(versions, now, profile)
+        target = named or _before(tree, versions, now, profile)
         require_accepted(target)
         require_undamaged(target)
         if now is not None and now != target:
@@ -78,9 +79,10 @@ def _gone_to(target: Version, now: Version | None, versions: list[Version]) -> s
     return f"current is now {target.name}"
 
 
-def _before(versions: list[Version], now: Version | None, profile: str) -> Version:
+def _before(tree: Tree, versions: list[Version], now: Version | None, profile: str) -> Version:
     """Return the version published before the current one, rejected ones left out."""
     from pipeline.release.marks import read_marks
+    from pipeline.report.kept import removed_last
 
     marks = read_marks(versions[0].folder.parent)
     good = [one for one in versions if marks.rejection(one) is None]
@@ -88,7 +90,9 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
     found = next((one for one in older if one in good), None)
     if found is None:
         newer = [one for one in versions if one != now]
-        raise _all_rejected(older, profile) if older else _oldest(now, newer, good, profile)
+        if older:
+            raise _all_rejected(older, profile)
+        raise _oldest(now, newer, good, profile, removed_last(tree, profile))
     return found
 
 
@@ -104,9 +108,16 @@ def _all_rejected(older: list[Version], profile: str) -> VersionError:
 
 
 def _oldest(
-    now: Version | None, newer: list[Version], good: list[Version], profile: str
+    now: Version | None,
+    newer: list[Version],
+    good: list[Version],
+    profile: str,
+    removed: str | None,
 ) -> VersionError:
-    """Return the error where no version is older; ``good`` are those that are not rejected."""
+    """Return the error where no version is older; ``good`` are those that are not rejected.
+
+    ``removed`` is the last one that pruning took.
+    """
     from pipeline.core.errors import VersionError
 
     return VersionError(
@@ -119,5 +130,8 @@ def _oldest(
         else "each newer one is rejected, so you have gone back already. "
         f"`.venv/bin/pipeline reject -p {profile} {newer[0].name} --undo` takes that back"
         if newer
+        else f"{removed} was removed: `.venv/bin/pipeline bundle import FILE` of its bundle "
+        "brings it back; or leave LD_PRELOAD out: programs then have the malloc of libc"
+        if removed
         else "leave LD_PRELOAD out: programs then have the malloc of libc",
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
+from pipeline.release.marks import read_marks
 from pipeline.release.published import lines_with, published
 from pipeline.release.wish import has, of_another, the_one
 from pipeline.report.files import JSON
@@ -24,6 +25,26 @@ def was_published(report: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(content, dict) and content.get("published") is True
+
+
+def removed_last(tree: Tree, profile: str) -> str | None:
+    """Return the newest version that was published and has no folder any more; None for none.
+
+    Nobody wants one back that was rejected.
+    """
+    dist = tree.dist(profile)
+    others = {one.name for one in published(dist)}
+    others |= {one.version for one in read_marks(dist).rejected}
+    gone = [one for one in kept_reports(tree.reports(profile)) if one.name not in others]
+    dated = [(_judged_at(one), one.name) for one in gone if was_published(one)]
+    return max(dated)[1] if dated else None
+
+
+def _judged_at(report: Path) -> str:
+    try:
+        return str(read_json(report / JSON)["verify"]["created"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def lines_judged(tree: Tree) -> list[str]:

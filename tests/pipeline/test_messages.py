@@ -134,3 +134,10 @@ def test_an_unexpected_error_in_a_tree_keeps_a_log(
     (log,) = tmp_path.rglob("crash-*.log")
     assert "RuntimeError: odd" in log.read_text("utf-8")
     assert "report it with the log" in capsys.readouterr().err
+
+
+def test_each_command_that_the_page_names_is_one() -> None:
+    """What is filled in may be the whole command, and the page would name one that is not there."""
+    page_ = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`\.venv/bin/([^\s`]+)", page_))
+    assert named <= {"pipeline", "python", "dask"}, named

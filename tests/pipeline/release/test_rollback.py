@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -169,3 +171,17 @@ def test_what_is_installed_is_told_in_its_order_and_once_it_is_done(tmp_path: Pa
     result = CliRunner().invoke(cli, ["install", OLD, "-p", "p", "--prefix", str(blocked)])
     assert result.exception is not None
     assert "libhakmem.so" not in result.output
+
+
+def test_a_version_that_was_pruned_is_named_where_none_is_older(tree: Tree) -> None:
+    type_("rollback")
+    for name, is_published in (("1.0-gone", True), ("1.0-judged", False)):
+        folder = tree.reports("p") / name
+        folder.mkdir(parents=True)
+        said = {"published": is_published, "verify": {"created": "2025-12-31"}}
+        (folder / "report.json").write_text(json.dumps(said), encoding="utf-8")
+    shutil.rmtree(version(tree, BAD).folder)
+    with pytest.raises(VersionError, match=f"{OLD} is the oldest version") as refused:
+        type_("rollback")
+    assert refused.value.hint.startswith("1.0-gone was removed: `.venv/bin/pipeline bundle import")
+    assert "leave LD_PRELOAD out" in refused.value.hint
