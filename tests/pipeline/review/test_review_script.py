@@ -13,6 +13,8 @@ from review_support import ROOT
 
 from pipeline.core.exit_codes import ExitCode
 from pipeline.release.contents import write_sums
+from pipeline.release.marking import reject
+from pipeline.release.version import Version
 from pipeline.review import known
 
 
@@ -68,6 +70,8 @@ def scripted(tmp_path: Path) -> Path:
     build = '#!/bin/sh\n[ -t 0 ] && echo asked\necho built\nexit "$(cat "$(dirname "$0")/code")"\n'
     (root / "bootstrap").write_text(build, encoding="utf-8")
     (root / "bootstrap").chmod(0o755)
+    (root / "training/profiles").mkdir(parents=True)
+    (root / "training/profiles/mixed.toml").touch()
     author = ("-c", "user.name=x", "-c", "user.email=x@example.com")
     for words in (("init", "-q"), (*author, "commit", "-qm", "x", "--allow-empty")):
         subprocess.run(["git", "-C", root, *words], check=True)
@@ -103,7 +107,29 @@ def test_the_script_finds_a_wrong_base_before_it_builds(
     monkeypatch.chdir(scripted)
     done = script(base, at=scripted)
     assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
-    assert said in done.stderr
+    assert done.stderr.startswith(f"error: {said}\n  what to do: name a git revision")
+
+
+def test_the_script_finds_an_unknown_profile_before_it_builds(scripted: Path) -> None:
+    done = script("HEAD", "mixd+hardened", at=scripted)
+    assert (done.returncode, done.stdout) == (ExitCode.PROFILE, "")
+    assert done.stderr.startswith("error: unknown profile 'mixd'; known: mixed")
+
+
+def test_a_tree_of_which_the_version_was_rejected_is_told(
+    scripted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(scripted)
+    (scripted / ".gitignore").write_text("*\n", encoding="utf-8")
+    commit = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+    folder, _ = _published_at(Path("dist/mixed"), commit)
+    known.main("dist/mixed")
+    assert not capsys.readouterr().out
+    reject(Version(folder), "redis grows")
+    known.main("dist/mixed")
+    said = capsys.readouterr().out
+    assert "note: 1.0-aa11 was built from the files of this tree, and was rejected on " in said
+    assert "redis grows. So the review ends with exit code 16" in said
 
 
 @pytest.mark.parametrize("code", [ExitCode.PROFILE, ExitCode.INTERRUPTED])
