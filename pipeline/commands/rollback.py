@@ -131,7 +131,7 @@ def _oldest(
         f"`.venv/bin/pipeline reject -p {profile} {newer[0].name} --undo` takes that back"
         if newer
         else f"{removed} was removed: `.venv/bin/pipeline bundle import FILE` of its bundle "
-        "brings it back; or leave LD_PRELOAD out: programs then have the malloc of libc"
+        "brings it back. Or leave LD_PRELOAD out: programs then have the malloc of libc"
         if removed
         else "leave LD_PRELOAD out: programs then have the malloc of libc",
     )
