@@ -99,6 +99,11 @@ def learn_command(
     found = proposals(figures, place.base)
     for line in (*summary(figures), *map(proposal, found)):
         console.say(line)
+    if figures.at_rest:
+        console.notice(
+            "no run of pages was taken or given back between the samples: perhaps nobody asked the "
+            "process anything, and these figures are of its rest alone. Sample it while it works"
+        )
     if not found:
         console.say("result: these figures suggest no change")
     elif not dry_run:

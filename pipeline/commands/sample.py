@@ -35,12 +35,13 @@ def sample_command(pid: int, seconds: float, output: Path) -> None:
     The process goes on at full speed. With branch stacks perf also sees where branches go.
     """
     from pipeline.fleet.merging import Given
-    from pipeline.fleet.samples import require_process, sample
+    from pipeline.fleet.samples import require_busy, require_process, sample
 
     require_process(pid)
     perf = find_perf()
     click.echo(f"sampling process {pid} for {seconds:g} s", err=True)
     kind = sample(perf, pid, seconds, output)
+    require_busy(perf, pid, seconds, output)
     click.echo(f"sampled process {pid} for {seconds:g} s by {kind}: {output}")
     show_samples([Given(output)])
 

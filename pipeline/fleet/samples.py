@@ -106,6 +106,26 @@ def _sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
     )
 
 
+def require_busy(perf: Path, pid: int, seconds: float, data: Path) -> None:
+    """Raise DataError, and remove the file, where the process did nothing while it was sampled."""
+    if read_samples(perf, data).total:
+        return
+    data.unlink()
+    raise DataError(
+        f"process {pid} was idle: perf took no sample in {seconds:g} s. {_library_of(pid)}",
+        hint="ask it something while it is sampled, or take longer (--seconds)",
+    )
+
+
+def _library_of(pid: int) -> str:
+    """Say whether a process has the library, whatever it does."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace")
+    except OSError:
+        return "It has ended, or is not yours"
+    return f"It runs {'with' if LIBRARY.search(maps) else 'without'} libhakmem"
+
+
 def read_samples(perf: Path, data: Path) -> Samples:
     """Return the samples of a perf.data file; DataError if perf cannot read it."""
     text = perf_says(perf, data, "script", "--show-mmap-events", "-F", "ip,sym,dso")

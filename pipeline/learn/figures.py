@@ -52,6 +52,12 @@ class Figures:
         return share(free, self.gauges.get("slab_bytes", 0.0))
 
     @property
+    def at_rest(self) -> bool:
+        """Whether no run of pages was taken or given between two samples of any process."""
+        runs = self.counters.get("runs_taken", 0) + self.counters.get("runs_given", 0)
+        return self.samples > self.processes and runs == 0
+
+    @property
     def purge_faults(self) -> float:
         """Return the page faults that purged pages can explain, as a share of all."""
         faults = self.counters.get("minor_page_faults_total", 0)

@@ -33,6 +33,8 @@ docs/real-programs.md has as short lives, and a first heap), and a verdict is ab
 OWN_KIB = 1024
 """About what a library takes for itself in any program: of a rise up to that the memory limit of a
 build says nothing either (docs/verdicts.md)."""
+NARROW = 0.05
+"""An interval that is wider excludes nothing that anybody would expect."""
 LONGER = 4
 """Times as long, where a verdict is not decided."""
 SPEED = {
@@ -201,9 +203,10 @@ def next_step(result: VersusResult, longer: str, one_thread: str) -> str:
     in_turn = result.command and all(one.threads is None for one in result.throughput.workloads)
     alone = f"; {one_thread} does more, if the program has one thread" if in_turn else ""
     whole = "" if result.throughput.alone else " over all workloads"
+    known = f"; a change of speed{whole} outside of {spread(key.ratio)} is excluded already"
     return (
         f"next: {longer} measures {LONGER} times as much, and makes the interval about half as "
-        f"wide{alone}; a change of speed{whole} outside of {spread(key.ratio)} is excluded already"
+        f"wide{alone}{known if key.ratio.high - key.ratio.low < NARROW else ''}"
     )
 
 

@@ -23,7 +23,7 @@ from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.fleet.counts import edge_overlap, overlap, parse_overlap, total_count
 from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges, read_origin
-from pipeline.fleet.samples import Shares, parse_samples, sample, together
+from pipeline.fleet.samples import Shares, parse_samples, require_busy, sample, together
 from pipeline.toolchain.fdata import Edges
 from pipeline.toolchain.find import find_llvm
 
@@ -249,6 +249,17 @@ def test_samples_of_a_process_that_ends_meanwhile_are_kept(tmp_path: Path) -> No
     perf.chmod(0o755)
     assert sample(perf, os.getpid(), 30, output).startswith("cpu-clock:u")
     assert output.read_text(encoding="utf-8") == "PERFILE2\n"
+
+
+def test_an_idle_process_is_an_error_and_leaves_no_file(tmp_path: Path) -> None:
+    """It ended with 0, and with a perf.data of no sample in the current folder."""
+    perf, output = tmp_path / "perf", tmp_path / "perf.data"
+    perf.write_text("#!/bin/sh\n", encoding="utf-8")
+    perf.chmod(0o755)
+    output.write_text("PERFILE2", encoding="utf-8")
+    with pytest.raises(DataError, match=r"was idle: perf took no sample in 3 s\. It runs without"):
+        require_busy(perf, os.getpid(), 3, output)
+    assert not output.exists()
 
 
 def test_samples_of_perf_are_read() -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -374,6 +375,10 @@ def test_an_undecided_speed_names_what_decides_it_and_what_is_known() -> None:
     told = found.model_copy(update={"speed": found.speed.model_copy(update=update)})
     assert next_step(told, "`more`", "`one`").startswith("next: `more` measures 4 times as much")
     assert "[-0.40 %, +1.20 %] is excluded already" in next_step(told, "`more`", "`one`")
+    wide = replace(ratio, low=0.704, high=1.094)
+    speed = found.speed.model_copy(update=update | {"ratio": wide})
+    said = next_step(found.model_copy(update={"speed": speed}), "`more`", "`one`")
+    assert said.startswith("next: `more`") and "excluded" not in said
 
 
 @pytest.mark.parametrize(("seconds", "short"), [(0.005, True), (0.9, False)])

@@ -43,6 +43,18 @@ def test_a_dry_run_says_the_proposals_with_their_figures(
     assert "proposal: warm_slabs=4: 4,204 runs of pages were retired" in said
 
 
+def test_figures_of_a_process_at_rest_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Proposals were made of a process that nobody had asked anything, without a word."""
+    first = GROWING.read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "rest.jsonl").write_text(f"{first}\n" * 3, encoding="utf-8")
+    for stats, told in ((("--stats", str(tmp_path / "rest.jsonl")), True), (STATS, False)):
+        words = ["learn", "-p", "mixed", "--cpu", "any", *stats, "--dry-run"]
+        cli.main(words, standalone_mode=False)
+        assert ("perhaps nobody asked the process" in "".join(capsys.readouterr())) is told
+
+
 @pytest.mark.e2e
 def test_a_real_run_writes_only_what_the_judge_lets_pass(built: Sandbox, tmp_path: Path) -> None:
     shutil.copytree(built.root, tmp_path / "tree", symlinks=True)
