@@ -107,6 +107,24 @@ def test_help_is_its_own_and_sets_nothing_up(clone: Path, machine: Path, word: s
     assert not (clone / "build").exists() and not (clone / ".venv").exists()
 
 
+def test_help_of_a_command_sets_nothing_up(clone: Path, machine: Path) -> None:
+    """It installed 34 packages first."""
+    done = bootstrap(clone, machine, "build", "--help")
+    assert done.returncode == ExitCode.PACKAGES
+    assert "nothing was set up: docs/commands.md has the commands" in done.stderr
+    replace(machine, "python3", '[ "$1" = -c ] || echo "$@"')
+    done = bootstrap(clone, machine, "build", "--help")
+    assert (done.returncode, done.stdout) == (0, "-m pipeline build --help\n"), done.stderr
+    assert not (clone / "build").exists() and not (clone / ".venv").exists()
+    made_up(clone)
+    replace(clone / ".venv" / "bin", "pipeline", f'echo "{clone}/.venv/bin/python $@"')
+    replace(clone / ".venv" / "bin", "python", "exit 0")
+    done = bootstrap(clone, machine, "build", "-h")
+    assert done.stdout.endswith("python build -h\n"), done.stderr
+    done = bootstrap(clone, machine, "record", "--", "x", "--help")
+    assert "nothing was set up" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
