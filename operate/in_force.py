@@ -25,14 +25,15 @@ def without_effect(
         library = process.mapped(path).read_bytes()
     except OSError:
         return {}
-    names, ranges = options.names(library), options.ranges(library)
+    ranges = options.ranges(library)
     limited = limits["cgroup_hard"] is not None
-    whys = {name: _why(name, value, names, ranges, limited) for name, value in values.items()}
+    whys = {name: _why(name, value, ranges, limited) for name, value in values.items()}
     return {name: why for name, why in whys.items() if why}
 
 
-def _why(name: str, value: str, names: set[str], ranges: options.Ranges, limited: bool) -> str:
-    if names and name not in names:
+def _why(name: str, value: str, ranges: options.Ranges, limited: bool) -> str:
+    """Say why; names that the library has only heard of, such as other variants' ones, are none."""
+    if ranges and name not in (*ranges, *options.TEXTS):
         return NO_OPTION
     if name in _PATHS:  # whether its folder was there at the start nobody knows
         return NOT_USABLE if value and not value.startswith("/") else ""

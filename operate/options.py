@@ -50,7 +50,7 @@ def ranges(library: bytes) -> dict[str, tuple[int, int]]:
 
 def require(name: str, value: str, known: Ranges) -> None:
     """Raise UsageError where the library would refuse a value."""
-    why = _why_text(name, value, known) if name in _TEXTS else why_number(name, value, known)
+    why = _why_text(name, value, known) if name in TEXTS else why_number(name, value, known)
     if why:
         raise UsageError(
             f"{name}={value} cannot be used: {why}",
@@ -87,7 +87,7 @@ def _why_size(value: str, highest: int, least: int) -> str:
 
 
 def _why_text(name: str, value: str, known: Ranges) -> str:
-    return _TEXTS[name](value, known) if value else ""
+    return TEXTS[name](value, known) if value else ""
 
 
 def _why_socket(value: str, _: Ranges) -> str:
@@ -162,7 +162,7 @@ def _doubt(about: os.stat_result, length: int) -> str:
     return f"has more than {_LONGEST_FILE:,} bytes" if length > _LONGEST_FILE else ""
 
 
-_TEXTS: dict[str, Callable[[str, Ranges], str]] = {
+TEXTS: dict[str, Callable[[str, Ranges], str]] = {
     "HAKMEM_STATS_SOCKET": _why_socket,
     "HAKMEM_PROFILE_HEAP": _why_path,
     "HAKMEM_CONF": _why_conf,
