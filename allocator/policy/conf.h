@@ -12,9 +12,8 @@ HAK_COLD void hak_conf_read(const char *source, const char *text, hak_policy *dr
 enum { HAK_CONF_PATH = 512 };
 HAK_COLD bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy *draft);
 
-/* Reads that file, if it may be believed; messages call it `named`, which has 32 bytes more at
- * most. False: it does not count, and stderr says why. */
-HAK_COLD bool hak_conf_read_file(const char *path, const char *named, hak_policy *draft);
+/* Reads that file, if it may be believed. False: it does not count, and stderr says why. */
+HAK_COLD bool hak_conf_read_file(const char *path, hak_policy *draft);
 
 /* One entry, or one variable. False: it does not count, and stderr says why. */
 HAK_COLD bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,

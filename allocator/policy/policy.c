@@ -156,7 +156,7 @@ static HAK_COLD void read_environment(char *const environment[], hak_policy *dra
                *quiet = find_variable(environment, "HAKMEM_QUIET");
     draft->quiet = quiet != NULL && strcmp(quiet, "1") == 0;
     if (conf != NULL && hak_conf_file(conf, conf_path, draft))
-        hak_conf_read_file(conf_path, conf_path, draft);
+        hak_conf_read_file(conf_path, draft);
     if (conf != NULL)
         hak_conf_read("HAKMEM_CONF: ", conf, draft);
     read_variables(environment, draft);
@@ -164,7 +164,9 @@ static HAK_COLD void read_environment(char *const environment[], hak_policy *dra
         return;
     tell_of_names(environment);
     if (draft->conf_signal != 0 && conf_path[0] == '\0')
-        hak_message("hakmem: HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF names no file");
+        hak_message("hakmem: process %u: HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF "
+                    "names no file",
+                    (unsigned)hak_call_process());
 }
 
 static HAK_COLD void read_all(char *const environment[], bool believed) {
@@ -199,19 +201,17 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 
 /* ---- once more ---- */
 
-/* How messages name the file then: with the process, for each worker of a server has its own. Under
- * the lock. */
-static char again[HAK_CONF_PATH + 32];
-
 static HAK_COLD void tell_change(enum hak_option_index option, unsigned long before,
                                  unsigned long now) {
     char name[32], from[22], to[22];
+    unsigned process = (unsigned)hak_call_process();
     hak_option_name(hak_options[option].variable, name);
     if (hak_option_is_live(option))
-        hak_message("hakmem: %s: %s %s -> %s", again, name, hak_option_text(before, from),
-                    hak_option_text(now, to));
+        hak_message("hakmem: process %u: %s: %s %s -> %s", process, conf_path, name,
+                    hak_option_text(before, from), hak_option_text(now, to));
     else
-        hak_message("hakmem: %s: %s counts at the start alone; not changed", again, name);
+        hak_message("hakmem: process %u: %s: %s counts at the start alone; not changed", process,
+                    conf_path, name);
 }
 
 /* Reports what the file would change. Options that count at the start alone stay in `draft` as they
@@ -228,7 +228,8 @@ static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
             *hak_policy_at(draft, option) = old;
     }
     if (!told)
-        hak_message("hakmem: %s was read again: no change", again);
+        hak_message("hakmem: process %u: %s was read again: no change",
+                    (unsigned)hak_call_process(), conf_path);
 }
 
 bool hak_policy_read_again(void) {
@@ -238,8 +239,7 @@ bool hak_policy_read_again(void) {
     hak_lock_take(&lock);
     hak_policy_copy(&before);
     copy_fields(&draft, &before);
-    hak_print(again, sizeof again, "process %u: %s", (unsigned)hak_call_process(), conf_path);
-    bool believed = hak_conf_read_file(conf_path, again, &draft);
+    bool believed = hak_conf_read_file(conf_path, &draft);
     if (believed) {
         tell_changes(&before, &draft);
         publish(&draft);

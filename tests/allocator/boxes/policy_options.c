@@ -111,9 +111,14 @@ static void a_limit_that_makes_no_sense_says_that_there_is_none(void) {
 
 /* ---- names ---- */
 
+/* Each line has the number of the process, for a server has many. `expected` is without. */
 static void told(const char *setting, const char *expected) {
     char *const environment[] = {(char *)(uintptr_t)setting, NULL};
-    CHECK_THAT(strcmp(complaints(environment), expected) == 0, "'%s' for %s", text, setting);
+    char whole[512] = "";
+    if (*expected != '\0')
+        snprintf(whole, sizeof whole, "hakmem: process %d: %s", (int)getpid(),
+                 expected + strlen("hakmem: "));
+    CHECK_THAT(strcmp(complaints(environment), whole) == 0, "'%s' for %s", text, setting);
 }
 
 static void unknown_names_are_told_with_the_nearest(void) {
@@ -131,7 +136,7 @@ static void unknown_names_are_told_with_the_nearest(void) {
     char longest[200] = "HAKMEM_";
     memset(longest + 7, 'X', sizeof longest - 8);
     char *const environment[] = {longest, NULL};
-    CHECK(strncmp(complaints(environment), "hakmem: HAKMEM_XXX", 18) == 0);
+    CHECK(strstr(complaints(environment), ": HAKMEM_XXX") != NULL);
 }
 
 static void names_of_tools_and_variants_are_not(void) {
