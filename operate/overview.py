@@ -33,16 +33,25 @@ def page(
     seconds: float,
     rows: int | None = None,
     screen: os.terminal_size | None = None,
+    idle: bool = True,
 ) -> list[str]:
     """Return the lines of the page; ``before`` is what was seen so many seconds ago.
 
-    It has so many rows of size classes, else what a screen has place for, else all.
+    It has so many rows of size classes, else what a screen has place for, else all. Without
+    ``idle``, classes without a live block share one line.
     """
     head, classes = _head(now, before, seconds), now["classes"]
+    asleep = [] if idle else [one for one in classes if not one["live_blocks"]]
+    classes = [one for one in classes if one not in asleep]
     if rows is None and screen is not None:
         rows = _place(head, len(classes), screen)
     shown = sorted(classes, key=lambda c: c["live_blocks"] * c["size"], reverse=True)[:rows]
-    return [*head, *_table(shown), *_left_out(len(classes) - len(shown), now["pid"])]
+    return [
+        *head,
+        *_table(shown),
+        *_left_out(len(classes) - len(shown), now["pid"]),
+        *_asleep(asleep),
+    ]
 
 
 def _head(now: Document, before: Document | None, seconds: float) -> list[str]:
@@ -86,9 +95,8 @@ def _summary(now: Document) -> list[str]:
         f" huge pages {size(system['huge_page_bytes'])}, swapped {size(system['swapped_bytes'])}",
         f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
-        f"slabs    {size(slabs)}, never used of them {size(fresh)};"
-        f" of the rest live {_share(small, slabs - fresh)},"
-        f" free again {size(f['slab_returned_bytes'])}",
+        f"slabs    {size(slabs)}: {size(small)} live, {size(f['slab_returned_bytes'])} free again,"
+        f" {size(fresh)} never used",
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
         f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
         f" run cache {size(f['run_cache_bytes'])}",
@@ -140,8 +148,18 @@ def _left_out(count: int, pid: int) -> list[str]:
     if count == 0:
         return []
     return [
-        f"and {count} more class{'es' if count > 1 else ''}: `hakmem top --once {pid}` shows all"
+        f"and {count} more class{'es' if count > 1 else ''}: "
+        f"`hakmem top --once --all {pid}` shows all"
     ]
+
+
+def _asleep(classes: Sequence[Document]) -> list[str]:
+    """Return in one line what classes without a live block hold."""
+    if not classes:
+        return []
+    held = size(sum(one["slabs"] * one["slab_bytes"] for one in classes))
+    what, have = ("class", "has") if len(classes) == 1 else ("classes", "have")
+    return [f"and {len(classes)} more {what} that {have} no live block, {held} in slabs (--all)"]
 
 
 def _table(classes: Sequence[Document]) -> list[str]:

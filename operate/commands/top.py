@@ -19,6 +19,14 @@ _CLEAR = "\x1b[H\x1b[2J"
 _EXAMPLES = """\
 The process must have been started with HAKMEM_STATS_SOCKET: docs/statistics.md.
 
+Columns, each of a size class:
+  live      blocks that the program holds
+  cached    free blocks in caches of threads, and between them
+  slabs     pieces of memory that its blocks come from
+  hot       slabs of which more than half of the blocks are out; draining: at most half
+  free      slabs with no block out
+  live share  part of the slabs' memory in use, without what was never used
+
 Examples:
   HAKMEM_STATS_SOCKET=/tmp/%p.sock hakmem run -- redis-server &
   hakmem top $!
@@ -33,11 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="look once and end")
     parser.add_argument("--json", action="store_true", help="all figures, one line for each look")
     parser.add_argument("--interval", type=_seconds, default=1.0, help="seconds (default 1)")
+    parser.add_argument("--all", action="store_true", help="also classes without a live block")
     parser.add_argument(
         "--rows",
         type=_rows,
         metavar="N",
-        help="so many size classes (default: what fits the terminal; with --once, all)",
+        help="so many size classes (default: what fits the terminal; with --once, all that have "
+        "a live block)",
     )
     parser.epilog = _EXAMPLES
 
@@ -80,11 +90,16 @@ def _known(process: Process) -> Document:
     return {"program": name, "published": library.version, "rejected": rejected}
 
 
+def _idle(args: argparse.Namespace) -> bool:
+    """Tell whether classes without a live block have rows of their own."""
+    return args.all or args.rows is not None or not args.once
+
+
 def _show(args: argparse.Namespace, now: Document, before: Document | None, seconds: float) -> None:
     redrawn = not args.once and sys.stdout.isatty()
     if args.json:
         print(json.dumps(now), flush=True)
         return
     screen = shutil.get_terminal_size() if redrawn else None
-    page = overview.page(now, before, seconds, args.rows, screen)
+    page = overview.page(now, before, seconds, args.rows, screen, _idle(args))
     print(_CLEAR if redrawn else "", "\n".join(map(on_one_line, page)), sep="", flush=True)

@@ -94,7 +94,7 @@ def test_pages_of_slabs_that_were_never_used_are_told_apart_and_lower_no_share()
     now["system"] = dict.fromkeys(("resident_bytes", "huge_page_bytes", "swapped_bytes"), 0)
     now["figures"] |= {"slab_bytes": 65536, "slab_fresh_bytes": 16384, "slab_returned_bytes": 2048}
     (line,) = (one for one in overview._summary(now) if one.startswith("slabs"))
-    said = "64.0 KiB, never used of them 16.0 KiB; of the rest live 67 %, free again 2.0 KiB"
+    said = "64.0 KiB: 32.0 KiB live, 2.0 KiB free again, 16.0 KiB never used"
     assert line == f"slabs    {said}"
 
 
@@ -163,7 +163,7 @@ def test_the_page_fits_the_screen(lines: int, classes: int, shown: int, left: in
     assert len(page) < lines or shown == 1
     assert last.startswith("and ") == (left is not None)
     if left is not None:
-        assert last == f"and {left} more classes: `hakmem top --once 7` shows all"
+        assert last == f"and {left} more classes: `hakmem top --once --all 7` shows all"
     assert sum(line.split()[:1] == ["64"] for line in page) == shown
     narrow = overview.page(now, None, 1.0, screen=os.terminal_size((40, lines)))
     assert len(narrow) < len(page) or shown in (1, classes)
@@ -180,6 +180,16 @@ def test_without_a_screen_all_classes_are_shown(tmp_path: Path, echo: Path) -> N
     assert whole.count("67 %") == 40 and "more class" not in whole
     assert two.splitlines()[-1].startswith("and 1 more class: ")
     assert none.returncode == 2 and "1 or more" in none.stderr
+
+
+def test_classes_without_a_live_block_share_a_line() -> None:
+    now = document(1) | {"pid": 1, "system": dict.fromkeys(statistics._ROLLUP, 1024)}
+    asleep = {**now["classes"][0], "size": 96, "live_blocks": 0}
+    now["classes"] += [asleep, {**asleep, "size": 128}]
+    page = overview.page(now, None, 1.0, idle=False)
+    assert page[-1] == "and 2 more classes that have no live block, 128.0 KiB in slabs (--all)"
+    assert not any(line.split()[:1] in (["96"], ["128"]) for line in page)
+    assert len(overview.page(now, None, 1.0)) == len(page) + 1
 
 
 def test_each_line_and_column_is_explained() -> None:
