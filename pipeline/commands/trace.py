@@ -203,15 +203,18 @@ def _say_what(tools: RecorderTools, output: Path) -> None:
 
 def _process_lines(found: list[Process], always: bool = False) -> list[str]:
     """Return a line for each process if there are several; of many, the busiest."""
+    from pipeline.report.text import short
     from pipeline.trace.words import one_line
 
     if len(found) < 2 and not always:
         return []
     by_events = sorted(enumerate(found), key=lambda row: -row[1].about_events)
     rest = len(found) - SHOWN_PROCESSES
+    width = len(str(len(found) - 1))
     return [
         *(
-            f"process {number}: about {process.about_events:>10,} events  {one_line(process.name)}"
+            f"process {number:>{width}}  about {short(process.about_events):>6} events  "
+            f"{one_line(process.name)}"
             for number, process in by_events[:SHOWN_PROCESSES]
         ),
         *([f"and {rest} smaller ones" if rest > 1 else "and a smaller one"] if rest > 0 else []),

@@ -110,7 +110,7 @@ def test_all_traces_are_their_owners_alone(recorder: Recorder) -> None:
         output = folder / f"{command[0]}.trace"
         done = pipeline("trace", *command, "-o", output)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("process 0: about ")
+        assert done.stdout.startswith("process 0  about ")
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.glob("*.trace")} == {0o600}
 
 
