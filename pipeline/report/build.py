@@ -26,7 +26,7 @@ from pipeline.report.circumstances import (
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
-from pipeline.report.findings import findings
+from pipeline.report.findings import findings, in_order
 from pipeline.report.history import Point
 from pipeline.report.made_model import (
     DynoStat,
@@ -104,7 +104,7 @@ def report_model(
         findings=(),
         circumstances=(
             *lenient(result, allow_regression),
-            *_circumstances(result, inputs, version),
+            *_circumstances(result, inputs, profile, version),
         ),
         summary=summary_rows(result),
         verify=result,
@@ -127,17 +127,21 @@ def report_model(
 def with_findings(model: ReportModel) -> ReportModel:
     """Return the report with all that its figures, and its circumstances, make worth a look."""
     found = findings(model.verify, model.previous, model.contract)
-    return model.model_copy(update={"findings": told_once((*found, *model.circumstances))})
+    return model.model_copy(
+        update={"findings": in_order(told_once((*found, *model.circumstances)))}
+    )
 
 
-def _circumstances(result: VerifyResult, inputs: Inputs, version: str) -> tuple[Finding, ...]:
+def _circumstances(
+    result: VerifyResult, inputs: Inputs, profile: str, version: str
+) -> tuple[Finding, ...]:
     before = inputs.previous
     made = [_notes(inputs.receipts, stage) for stage in ("record", "train")]
     return (
         *suspicious(*made),
         *judged_before(inputs.judged, result.tuned.sha256, version),
         *(laxer(result, before.verify, before.version) if before else ()),
-        *uncommitted(inputs.source),
+        *uncommitted(inputs.source, profile),
     )
 
 

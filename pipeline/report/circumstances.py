@@ -23,12 +23,14 @@ MOST_FILES = 4
 MOST_RUNS = 2
 
 
-def uncommitted(source: Source | None) -> Iterator[Finding]:
-    """Yield that a build has files that are in no commit."""
+def uncommitted(source: Source | None, profile: str) -> Iterator[Finding]:
+    """Yield that a build has files that are in no commit; its new profile alone is no doubt."""
     if source is None or source.clean is not False:
         return
     names = text.first_of(source.changed, MOST_FILES)
-    yield Finding.doubt("built from files that are not committed", names, "reproduce")
+    mine = source.changed == (f"training/profiles/{profile}.toml",)
+    kind = Finding.note if mine else Finding.doubt
+    yield kind("built from files that are not committed", names, "reproduce")
 
 
 def lenient(result: VerifyResult, names: Collection[str]) -> Iterator[Finding]:
@@ -58,8 +60,8 @@ def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[
     """Yield which workloads may lose more than when the version before was judged."""
     earlier = {one.name: one.allowance for one in before.throughput.workloads}
     raised = [
-        f"{one.name} {share(earlier[one.name])} → "
-        f"{share(one.allowance) if one.allowance < WHOLE else 'as much as it may have lost'}"
+        f"{one.name} {share(one.allowance) if one.allowance < WHOLE else 'any part of its speed'} "
+        f"(then {share(earlier[one.name])})"
         for one in result.throughput.workloads
         if one.allowance > earlier.get(one.name, WHOLE)
     ]

@@ -54,7 +54,7 @@ def _by_layout(model: ReportModel) -> str:
     steps = _ONE_BY_ONE[: _ONE_BY_ONE.index(last) + 1]
     tuned = ("tune",) if model.geometry else ()
     said = _listed([_WORDS[name] for name in (*tuned, *steps)])
-    return f"contains {said}; what each is worth a full build measures, without --quick"
+    return f"contains {said}; a full build, without --quick, measures what each is worth"
 
 
 def _listed(words: Sequence[str]) -> str:

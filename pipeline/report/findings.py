@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pipeline.judge.counts import Measured
 from pipeline.judge.headline import unclear_alone
@@ -26,6 +26,7 @@ UNSEEN = (
     "more on a busy machine, is not counted"
 )
 
+ORDER = ("regression", "doubt", "note")
 LARGER = 1.25
 """Executable bytes, tuned / baseline: above it a report says so."""
 
@@ -35,7 +36,7 @@ def findings(
     previous: Comparison | None,
     contract: Sequence[ContractFinding] | None,
 ) -> tuple[Finding, ...]:
-    """Return all regressions, then all doubts."""
+    """Return all regressions, then all doubts, then what is for information."""
     found = [
         *_keys(result),
         *_margins(result),
@@ -52,7 +53,12 @@ def findings(
         *_versions(previous),
         *_contract(contract or ()),
     ]
-    return tuple(sorted(found, key=lambda one: one.kind != "regression"))
+    return in_order(found)
+
+
+def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, what asks most of a reader first."""
+    return tuple(sorted(found, key=lambda one: ORDER.index(one.kind)))
 
 
 def refused(result: VerifyResult) -> bool:
@@ -75,7 +81,7 @@ def _keys(result: VerifyResult) -> Iterator[Finding]:
         if key.verdict is Verdict.NO_GO:
             yield Finding.regression(f"{name} is NO-GO", key.reason, anchor, topic)
         if key.verdict is Verdict.INCONCLUSIVE:
-            yield Finding.doubt(f"{name} is INCONCLUSIVE", key.reason, anchor, topic)
+            yield Finding.note(f"{name} is INCONCLUSIVE", key.reason, anchor, topic)
 
 
 def _margins(result: VerifyResult) -> Iterator[Finding]:
@@ -110,7 +116,7 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
         every = len(result.throughput.workloads)
         what = f"{unclear} of {every} workloads {verb} undecided by {whom}"
         why = "a single one has fewer runs, and a wider interval, than all together"
-        yield Finding.doubt(what, why, "workloads")
+        yield Finding.note(what, why, "workloads")
 
 
 def _clocks(result: VerifyResult) -> Iterator[Finding]:
@@ -186,7 +192,7 @@ def _code(result: VerifyResult) -> Iterator[Finding]:
     before, after = result.baseline.text_bytes, result.tuned.text_bytes
     if after > LARGER * before:
         detail = f"{before:,} → {after:,} bytes; size is not judged"
-        yield Finding.doubt(f"code is {after / before:.1f} times as large", detail, "counts")
+        yield Finding.note(f"code is {after / before:.1f} times as large", detail, "counts")
 
 
 def _guards(result: VerifyResult) -> Iterator[Finding]:

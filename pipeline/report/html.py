@@ -24,6 +24,7 @@ def render_html(model: ReportModel) -> str:
     pages = environment(html=True)
     pages.filters["look"] = _look
     pages.filters["coded"] = _coded
+    pages.filters["pathed"] = _pathed
     page = pages.get_template(TEMPLATE).render(
         **view.values(model),
         style=Markup((TEMPLATES / "style.css").read_text("utf-8")),
@@ -39,6 +40,11 @@ def _look(verdict: Verdict | str | None) -> str:
     if isinstance(verdict, Verdict):
         return OF_VERDICT[verdict]
     return {"holds": "same", "broken": "worse"}.get(verdict or "", "")
+
+
+def _pathed(said: str) -> Markup:
+    """Return words in which a path may be broken behind a slash, and so in no word."""
+    return Markup(str(escape(said)).replace("/", "/<wbr>"))
 
 
 def _coded(said: str) -> Markup:

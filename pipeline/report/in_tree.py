@@ -10,23 +10,17 @@ ARTIFACTS = "build/pipeline/"
 """Where the artifacts of a build lie in a tree."""
 
 
-def example_line(model: ReportModel) -> str:
-    """Return the shell line that repeats one timed run of the worst loop, in any tree."""
+def example_lines(model: ReportModel) -> list[str]:
+    """Return the shell lines that repeat one timed run of the worst loop with this very build.
+
+    They are for the tree that the build was made in: elsewhere artifacts have other keys.
+    """
     workloads = model.verify.throughput.workloads
     loops = [one for one in workloads if one.kind == "loop"]
     worst = min(loops or workloads, key=lambda one: one.ratio.value)
     words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
-    words.append(f"LD_PRELOAD={_newest(model.verify.tuned.path)}")
-    return " ".join([*words, *map(_newest, worst.argv)])
-
-
-def _newest(word: str) -> str:
-    """Return a word for a shell; of an artifact the one made last: its key is another elsewhere."""
-    path = in_tree(word)
-    if not path.startswith(ARTIFACTS):
-        return shlex.quote(word)
-    profile, stage, _key, *rest = path.removeprefix(ARTIFACTS).split("/")
-    return f"$(ls -t {ARTIFACTS}{profile}/{stage}/*/{shlex.quote('/'.join(rest))} | head -1)"
+    words.append(f"LD_PRELOAD={shlex.quote(in_tree(model.verify.tuned.path))}")
+    return [f"{' '.join(words)} \\", f"  {shlex.join(map(in_tree, worst.argv))}"]
 
 
 def in_tree(word: str) -> str:

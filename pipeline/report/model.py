@@ -45,10 +45,11 @@ class SummaryRow(Record):
 class Finding(Record):
     """Something that got worse, or could not be shown; ``anchor`` is the section about it.
 
+    A note is what nobody can act on; older reports call it a doubt, too.
     ``topic`` is its subject where other texts may be about that, too; None in older reports.
     """
 
-    kind: Literal["regression", "doubt"]
+    kind: Literal["regression", "doubt", "note"]
     what: str
     detail: str
     anchor: str
@@ -63,6 +64,11 @@ class Finding(Record):
     def doubt(cls, what: str, detail: str, anchor: str, topic: Topic | None = None) -> Finding:
         """Return that something could not be shown, or needs a look."""
         return cls(kind="doubt", what=what, detail=detail, anchor=anchor, topic=topic)
+
+    @classmethod
+    def note(cls, what: str, detail: str, anchor: str, topic: Topic | None = None) -> Finding:
+        """Return what is good to know, and asks nothing of anybody."""
+        return cls(kind="note", what=what, detail=detail, anchor=anchor, topic=topic)
 
 
 class Decision(Record):

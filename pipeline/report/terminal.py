@@ -48,6 +48,11 @@ STYLES = {
     "worse": "bold red",
     "unclear": "yellow",
 }
+FINDINGS = {
+    "regression": ("regression", "bold red"),
+    "doubt": ("worth a look", "yellow"),
+    "note": ("for information", "dim"),
+}
 
 
 def show_verdict(console: BuildConsole, model: ReportModel) -> None:
@@ -106,8 +111,7 @@ def _closing(model: ReportModel) -> Iterator[RenderableType]:
 
 
 def _finding(finding: Finding) -> Text:
-    is_worse = finding.kind == "regression"
-    word, style = ("regression", "bold red") if is_worse else ("worth a look", "yellow")
+    word, style = FINDINGS[finding.kind]
     told = finding.topic in KEYS  # the sentence below gives the reason
     detail = "" if told else f": {finding.detail}"
     return Text.assemble(f"{word}: ", Text(finding.what, style=style), detail)
@@ -255,7 +259,8 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
 
 
 def _brief(model: ReportModel) -> Text:
-    outcome = _coloured(f"{model.outcome}{model.published_for}{model.refused_for}", model)
+    why = model.since or f"{model.published_for}{model.refused_for}"
+    outcome = _coloured(f"{model.outcome}{why}", model)
     return Text.assemble(outcome, f": {brief(model.verify)}")
 
 
@@ -270,4 +275,4 @@ def _sentence(model: ReportModel) -> Text:
 
 
 def _coloured(word: str, model: ReportModel) -> Text:
-    return Text(word, style="bold green" if model.passed else "bold red")
+    return Text(word, style="bold green" if model.passed and not model.since else "bold red")

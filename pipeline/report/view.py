@@ -26,7 +26,7 @@ from pipeline.report.code_model import FunctionRow
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.contents import contents
 from pipeline.report.facts import UNCOUNTED
-from pipeline.report.in_tree import example_line, in_tree
+from pipeline.report.in_tree import example_lines, in_tree
 from pipeline.report.model import Finding, ReportModel
 from pipeline.report.unmeasured import anchors, limits, unmeasured
 
@@ -85,7 +85,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "contents": contents(model),
         "sentences": opening_sentences(model),
         "said_elsewhere": lambda one: said_elsewhere(one, model),
-        "example": example_line(model),
+        "example": "\n".join(example_lines(model)),
         "commands": commands(model),
         "judged_again": judged_again(model),
         "next_step": next_command(model),

@@ -187,9 +187,9 @@ class Review:
         yield from self._contract()
         yield from self._moves()
         for one in self.head.findings:
-            if one.kind == "doubt" and one.topic in self.head.quotes and not self.head.passed:
+            if one.kind != "regression" and one.topic in self.head.quotes and not self.head.passed:
                 continue  # the reason why it was not published
-            if one.kind == "doubt":
+            if one.kind != "regression":
                 yield Remark("note", "doubt", one.what, one.detail, self.profile_file)
             elif one.topic is not Topic.VERSIONS:  # of those the comparison alone speaks
                 yield Remark("warning", "regression", one.what, one.detail, self.profile_file)

@@ -22,7 +22,9 @@ from pipeline.toolchain.elf import read_kind
 # A comma ends the library where a variable follows it: a value may have commas.
 _VARIABLE = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
 # What the library says of a variable that it does not use: a verdict would be about nothing.
-_UNUSED = re.compile(r"^hakmem: (?:process \d+: )?(.* (?:is no option|is not a number).*)$", re.MULTILINE)
+_UNUSED = re.compile(
+    r"^hakmem: (?:process \d+: )?(.* (?:is no option|is not a number).*)$", re.MULTILINE
+)
 _START_LIMIT_S = 60.0
 
 WISHES = "give libc, the path of a libhakmem.so, the folder of a version, or a version's name"

@@ -38,10 +38,13 @@ def point(version: str, library: str, published: bool = False) -> Point:
 def test_files_that_are_in_no_commit_are_named() -> None:
     files = ("a.toml", "b.toml", "c.toml", "d.toml", "e.toml")
     source = Source(commit="c0ffee", clean=False, command=None, changed=files)
-    (found,) = uncommitted(source)
+    (found,) = uncommitted(source, "mixed")
     assert found.detail == "a.toml, b.toml, c.toml, d.toml and 1 more"
-    assert not list(uncommitted(source.model_copy(update={"clean": True})))
-    assert not list(uncommitted(None))
+    assert not list(uncommitted(source.model_copy(update={"clean": True}), "mixed"))
+    assert not list(uncommitted(None, "mixed"))
+    mine = {"changed": ("training/profiles/mixed.toml",)}
+    (found,) = uncommitted(source.model_copy(update=mine), "mixed")
+    assert found.kind == "note"
 
 
 def test_an_allowance_that_was_raised_is_told_and_one_that_was_lowered_is_not() -> None:
@@ -58,7 +61,7 @@ def test_an_allowance_that_was_raised_is_told_and_one_that_was_lowered_is_not() 
         }
     )
     (found,) = laxer(raised, RESULT, "1.0")
-    assert found.detail == "loop 5.0 % → 12.0 %"
+    assert found.detail == "loop 12.0 % (then 5.0 %)"
     assert not list(laxer(RESULT, raised, "1.0"))
 
 

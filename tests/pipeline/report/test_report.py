@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,10 @@ from pipeline.release.contents import write_sums
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import write_reports
-from pipeline.report.in_tree import example_line
+from pipeline.report.html import render_html
+from pipeline.report.in_tree import example_lines
 from pipeline.report.markdown import render_markdown
-from pipeline.report.model import Finding, ReportModel, Source
+from pipeline.report.model import Decision, Finding, ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text, render_terminal
 from pipeline.report.view import commands, harmless, slowest_first
@@ -249,6 +249,15 @@ def test_what_is_said_of_a_workload_stands_in_one_line_where_there_is_room(
     assert ("faster (by " in line and " %)" in line) is in_one_line
 
 
+def test_a_rejected_version_is_called_so_in_all_formats() -> None:
+    """The terminal still said what it had been published for."""
+    said = Decision(what="rejected", since="2026-01-02", reason="slow", said="rejected: slow")
+    model = good().model_copy(update={"decided": said})
+    assert terminal(model).startswith("Published, then rejected: ")
+    assert "Published, then rejected" in render_html(model)
+    assert render_markdown(model).partition("\n")[0].endswith(": published, then rejected")
+
+
 def test_the_first_line_is_a_short_verdict() -> None:
     first = [terminal(one).splitlines()[0] for one in (good(), bad())]
     alone = "no whole program timed"
@@ -323,8 +332,8 @@ def test_check_fails_on_what_was_not_published_or_is_refused(
     assert CliRunner().invoke(cli, ["report", str(folder)], standalone_mode=False).return_value == 0
 
 
-def test_how_to_reproduce_works_in_any_clone(tmp_path: Path) -> None:
-    """Keys of artifacts are others there: tools differ, and the path of the tree."""
+def test_the_run_to_repeat_is_of_the_build_that_was_judged() -> None:
+    """It took the newest build that there was, and named the tree that it was made in."""
     model = good()
     argv = ("/home/her/build/pipeline/mixed/baseline/01ab/bench/larson", "--ops", "5")
     workload = model.verify.throughput.workloads[0].model_copy(update={"argv": argv})
@@ -332,17 +341,15 @@ def test_how_to_reproduce_works_in_any_clone(tmp_path: Path) -> None:
     library = "/home/her/build/pipeline/mixed/finish/23cd/libhakmem.so"
     tuned = model.verify.tuned.model_copy(update={"path": library})
     verify = model.verify.model_copy(update={"throughput": throughput, "tuned": tuned})
-    line = example_line(model.model_copy(update={"verify": verify}))
-    assert "/home/her" not in line
-    clone = tmp_path / "build/pipeline/mixed"
-    program, preloaded = clone / "baseline/45ef/bench/larson", clone / "finish/67ab/libhakmem.so"
-    for file in (program, preloaded):
-        file.parent.mkdir(parents=True)
-        file.write_text('#!/bin/sh\necho "$LD_PRELOAD $0 $*"\n', encoding="utf-8")
-        file.chmod(0o755)
-    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
-    here = [str(one.relative_to(tmp_path)) for one in (preloaded, program)]
-    assert done.stdout.split() == [*here, "--ops", "5"], done.stderr
+    lines = example_lines(model.model_copy(update={"verify": verify}))
+    assert lines == [
+        "LD_PRELOAD=build/pipeline/mixed/finish/23cd/libhakmem.so \\",
+        "  build/pipeline/mixed/baseline/01ab/bench/larson --ops 5",
+    ]
+
+
+def test_a_clone_is_told_the_commit_and_what_is_in_none() -> None:
+    model = good()
     assert commands(model)[0] == "git checkout 0123abcd"
     files = tuple(f"new{number}" for number in range(8))
     for names, says in ((files[:1], ": new0"), (files, ", new5 and 2 more"), ((), "committed")):

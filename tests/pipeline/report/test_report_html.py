@@ -30,7 +30,7 @@ SECTIONS = [
     *("map", "functions", "dyno-stats", "null", "programs", "training", "self-check", "health"),
     *("environment", "reproduce"),
 ]
-VOID = {"meta", "br", "input", "link", "img"}
+VOID = {"meta", "br", "wbr", "input", "link", "img"}
 
 
 class Page(HTMLParser):

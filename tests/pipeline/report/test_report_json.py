@@ -65,7 +65,7 @@ def test_a_report_from_before_findings_had_topics_is_read_and_shown(tmp_path: Pa
     write_sums(tmp_path)
     read = read_report(tmp_path)
     assert read.quotes == () and all(one.topic is None for one in read.findings)
-    doubt = next(one for one in read.findings if one.kind == "doubt")
+    doubt = next(one for one in read.findings if one.kind == "note")
     assert f"- {doubt.what}: {doubt.detail}" in render_markdown(read)
 
 

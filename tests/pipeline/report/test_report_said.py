@@ -140,7 +140,7 @@ def test_the_level_of_intervals_is_explained_by_what_the_look_takes(
 
 
 @pytest.mark.parametrize(("size", "is_said"), [(238_411, True), (157_475, False)])
-def test_much_larger_code_is_worth_a_look(size: int, is_said: bool) -> None:
+def test_much_larger_code_is_told_for_information(size: int, is_said: bool) -> None:
     result = result_of(mixed())
     larger = result.model_copy(
         update={
@@ -151,4 +151,4 @@ def test_much_larger_code_is_worth_a_look(size: int, is_said: bool) -> None:
     found = [one for one in findings(larger, None, None) if one.what.startswith("code is")]
     told = [(one.kind, one.what, one.detail) for one in found]
     detail = "125,980 → 238,411 bytes; size is not judged"
-    assert told == ([("doubt", "code is 1.9 times as large", detail)] if is_said else [])
+    assert told == ([("note", "code is 1.9 times as large", detail)] if is_said else [])
