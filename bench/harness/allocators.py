@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipeline.core.errors import SpaceError
@@ -87,3 +90,22 @@ def unique(allocators: Iterable[Allocator]) -> list[Allocator]:
     for allocator in allocators:
         by_name[allocator.name] = allocator
     return list(by_name.values())
+
+
+@contextmanager
+def copied(allocators: Sequence[Allocator]) -> Iterator[list[Allocator]]:
+    """Give the allocators with copies of their libraries, but for those of the system.
+
+    A build that links one of them again would otherwise have the other runs measure another.
+    The copies lie in the file system of what is built here: how pages are mapped depends on that.
+    """
+    (REPOSITORY / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="compare-", dir=REPOSITORY / "build") as folder:
+        yield [_copied(one, Path(folder) / one.name) for one in allocators]
+
+
+def _copied(one: Allocator, folder: Path) -> Allocator:
+    if one.library is None or one.library.is_relative_to("/usr"):
+        return one
+    folder.mkdir()
+    return replace(one, library=Path(shutil.copy2(one.library, folder)))

@@ -12,6 +12,7 @@ import click
 
 from pipeline.core.huge_pages import FOLDER, chosen
 from pipeline.core.processor import machine
+from pipeline.judge.model import BUSY
 
 _HUGE_PAGES = FOLDER / "enabled"
 
@@ -32,6 +33,20 @@ def describe_machine() -> dict[str, object]:
 def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
     """Return what a reader must know to judge the numbers."""
     return {**describe_machine(), "repetitions": repetitions, "scale": scale}
+
+
+def busy_note(before: float) -> str:
+    """Return what to know of figures that a busy machine gave; "" where it was quiet.
+
+    ``before`` is the load when they were begun.
+    """
+    load, processors = max(before, os.getloadavg()[0]), os.cpu_count() or 1
+    if load <= BUSY * processors:
+        return ""
+    return (
+        f"note: the machine was busy (load {load:.0f} on {processors} CPUs): repeat it when the "
+        "machine is quiet"
+    )
 
 
 def today() -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 from rich.console import Console
 
 from bench.harness import report, saved, syscalls
-from bench.harness.allocators import Allocator
+from bench.harness.allocators import Allocator, copied
 from bench.harness.arguments import (
     INTERRUPTED,
     OUTPUT,
@@ -22,7 +23,7 @@ from bench.harness.arguments import (
     positive,
     takes_allocators,
 )
-from bench.harness.circumstances import describe_environment, huge_pages, today
+from bench.harness.circumstances import busy_note, describe_environment, huge_pages, today
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure, warm_memory
@@ -236,8 +237,6 @@ def main(
         raise Missing("--count-calls needs strace: apt-get install strace")
     check_outputs(json_file, markdown_file)
     programs = find_programs(programs, runs)
-    plan = Plan(programs, runs, chosen.allocators, repetitions, scale, timeout, count_calls, by)
-
     place = saved.new_place(*today()) if keep_it else None
 
     def keep(found: Comparison) -> None:
@@ -245,10 +244,14 @@ def main(
         if place:
             saved.save(found, place)
 
-    _print_plan(plan, chosen.ours, console)
-    with huge_pages(thp):
+    load = os.getloadavg()[0]
+    with huge_pages(thp), copied(chosen.allocators) as allocators:
+        plan = Plan(programs, runs, allocators, repetitions, scale, timeout, count_calls, by)
+        _print_plan(plan, chosen.ours, console)
         comparison = compare(plan, chosen.ours, console, keep)
     report.print_tables(comparison, console)
+    if note := busy_note(load):
+        console.print(note, markup=False, highlight=False, soft_wrap=True)
     if place:
         console.print(f"saved {place} and {place.with_suffix('.md').name}", soft_wrap=True)
     raise SystemExit(exit_code([comparison]))

@@ -121,6 +121,33 @@ def test_an_option_that_the_library_refuses_is_no_measurement(ours: str, program
     assert f"failed: calloc/1t: ours: {complaint}" in done.output
 
 
+def test_a_library_that_is_linked_again_meanwhile_is_measured_as_it_was(
+    ours: str, programs: Path
+) -> None:
+    """The program stands for a build beside it: it writes the library anew in each run."""
+    library = Path(ours.partition("=")[2])
+    library.write_text("old", encoding="utf-8")
+    seen = programs / "seen"
+    text = f"cat $LD_PRELOAD >>{seen}; echo new >{library}; echo {RESULT}"
+    (programs / "patterns").write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    usual = ["--ours", ours, "--only", "--row", "calloc/1t", "--programs", str(programs)]
+    done = CliRunner().invoke(main, [*usual, "-n", "3"])
+    assert done.exit_code == 0, done.output
+    assert seen.read_text(encoding="utf-8") == "old" * 3
+    assert library.read_text(encoding="utf-8") == "new\n"
+
+
+def test_a_busy_machine_is_named_below_the_figures(
+    ours: str, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = ["--ours", ours, "--only", "--row", "calloc/1t", "--programs", str(programs), "-n", "1"]
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    for load, told in ((9.0, True), (1.0, False)):
+        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, load, load))
+        output = CliRunner().invoke(main, usual).output
+        assert ("note: the machine was busy (load 9 on 2 CPUs)" in output) == told, output
+
+
 def test_without_its_packages_it_says_how_to_get_them(tmp_path: Path) -> None:
     harness = tmp_path / "bench" / "harness"
     harness.mkdir(parents=True)
