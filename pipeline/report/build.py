@@ -54,7 +54,8 @@ class Inputs:
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
     says of a rebuild what it was made from; None for a build with its own training. ``geometry``
     is None where nobody has said it, and so are ``cut_for`` and ``source``. ``cost`` is what a
-    variant costs against production. ``judged`` are the judgements of which a report is kept.
+    variant costs against production. ``judged`` are the judgements of which a report is kept,
+    ``doubts`` what makes the profile itself worth a look.
     """
 
     receipts: Mapping[str, Receipt]
@@ -69,6 +70,7 @@ class Inputs:
     variant: str = PRODUCTION
     cost: Cost | None = None
     judged: Sequence[Point] = ()
+    doubts: Sequence[Sequence[str]] = ()
 
 
 def report_model(
@@ -138,7 +140,7 @@ def _circumstances(
     before = inputs.previous
     made = [_notes(inputs.receipts, stage) for stage in ("record", "train")]
     return (
-        *suspicious(*made),
+        *suspicious({"doubts": inputs.doubts}, *made),
         *judged_before(inputs.judged, result.tuned.sha256, version),
         *(laxer(result, before.verify, before.version) if before else ()),
         *uncommitted(inputs.source, profile),

@@ -13,10 +13,16 @@ from pipeline.core.console import BuildConsole
 from pipeline.core.receipt import Receipt
 from pipeline.core.store import Artifact
 from pipeline.profile.load import parse_profile
-from pipeline.profile.workload import Trace
+from pipeline.profile.workload import Command, Trace
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.terminal import as_text
-from pipeline.stages.build.doubts import idle, short_recording, tell_doubts, words_to_stderr
+from pipeline.stages.build.doubts import (
+    idle,
+    learnt,
+    short_recording,
+    tell_doubts,
+    words_to_stderr,
+)
 
 LOG = Path("logs") / "kv.log"
 
@@ -59,6 +65,19 @@ def test_what_a_run_that_ended_well_wrote_to_stderr_is_told() -> None:
     assert not words_to_stderr("kv", "\n \n", LOG)
 
 
+def test_a_recording_of_the_command_that_trains_is_told(tmp_path: Path) -> None:
+    trace = played(tmp_path)
+    assert trace.record is not None
+    command = Command(
+        name="kv", kind="command", role="train", argv=trace.record, weight=1, timeout_s=9
+    )
+    (doubt,) = learnt([command, trace])
+    assert doubt[0] == 'workload "sort-played" judges by the command that trains'
+    assert learnt([trace.model_copy(update={"role": "train"}), trace]) == [doubt]
+    assert not learnt([trace])
+    assert not learnt([command.model_copy(update={"argv": ("sort", "--other")}), trace])
+
+
 def receipt(stage: str, *doubts: tuple[str, str]) -> Receipt:
     return Receipt(stage, "0" * 64, {}, {}, 1.0, {"doubts": [list(one) for one in doubts]})
 
@@ -80,10 +99,11 @@ def test_a_report_says_what_was_suspicious_about_recording_and_training() -> Non
         version="1",
         result=result_of(throughput_of(loop=pairs(1.03))),
         allow_neutral=False,
-        inputs=Inputs(receipts=made),
+        inputs=Inputs(receipts=made, doubts=[("kv-played judges by the command", "learnt")]),
     )
     for wanted in (
         "worth a look: the recording is short: 9 events of sh",
         "worth a look: kv trains on next to nothing: 0.023 s",
+        "worth a look: kv-played judges by the command: learnt",
     ):
         assert wanted in as_text(model)

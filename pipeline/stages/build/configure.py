@@ -16,6 +16,7 @@ from pipeline.profile.load import profile_names
 from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build.check_names import check_names
 from pipeline.stages.build.compile import source_digests
+from pipeline.stages.build.doubts import learnt
 from pipeline.stages.build.programs import SHELLS, differing_programs, find_needed, find_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
@@ -100,14 +101,9 @@ def _tell_paths(shop: Workshop, setup: Setup) -> None:
 
 
 def _tell_trained(shop: Workshop, setup: Setup) -> None:
-    """Say which recording judges by what the library is trained with: its gain may be learnt."""
-    known = {one.argv for one in setup.training if isinstance(one, Command)}
-    known |= {one.record for one in setup.traces if one.role == "train" and one.record}
-    for one in setup.traces:
-        if one.role == "verify" and one.record in known:
-            shop.console.notice(
-                f'workload "{one.name}" judges by the command that trains: give it another input'
-            )
+    """Say which recording judges by what the library is trained with: a report says it again."""
+    for what, why, *_ in learnt((*setup.training, *setup.traces)):
+        shop.console.notice(f"{what}: {why}")
 
 
 def _tell_alone(shop: Workshop, setup: Setup) -> None:

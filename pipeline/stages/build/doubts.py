@@ -6,13 +6,14 @@ keep doubts in their notes, so that a build which does not do the stage again sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.core.paths import from_here
 from pipeline.core.process import first_line
 from pipeline.core.store import Artifact
 from pipeline.judge.topic import Topic
-from pipeline.profile.workload import Trace
+from pipeline.profile.workload import Command, Program, Trace
 from pipeline.report.text import WROTE, many
 from pipeline.stages.build.workshop import Workshop
 
@@ -65,3 +66,21 @@ def idle(name: str, work: int, seconds: float, log: Path, *, starts: bool) -> li
     what = f'workload "{name}" trains on next to nothing'
     why = f"{seconds:.3f} s of processor time, {many(work, 'count')} in the library"
     return [(what, f"{why}: did the program do its work? log: {from_here(log)}")]
+
+
+def learnt(workloads: Iterable[Program | Command | Trace]) -> list[Doubt]:
+    """Return which recordings judge by the very command that trains: the gain may be learnt."""
+    workloads = tuple(workloads)
+    trained = {_command(one) for one in workloads if one.role == "train"} - {()}
+    why = "the library was made for just that, so its gain may not hold: give it another input"
+    return [
+        (f'workload "{one.name}" judges by the command that trains', why)
+        for one in workloads
+        if isinstance(one, Trace) and one.role == "verify" and one.record in trained
+    ]
+
+
+def _command(workload: Program | Command | Trace) -> tuple[str, ...]:
+    if isinstance(workload, Command):
+        return workload.argv
+    return workload.record or () if isinstance(workload, Trace) else ()

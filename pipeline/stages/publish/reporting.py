@@ -19,6 +19,8 @@ from pipeline.release.published import published
 from pipeline.release.version import Version
 from pipeline.stages.build.baseline import STAGE as BASELINE
 from pipeline.stages.build.compile import LIBRARY
+from pipeline.stages.build.configure import lacking
+from pipeline.stages.build.doubts import learnt
 from pipeline.stages.build.finish import UNSTRIPPED
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.merge import function_counts
@@ -62,6 +64,7 @@ def make_report(
             variant=shop.options.variant,
             cost=release.cost,
             judged=read_history(shop.tree, shop.line).points,
+            doubts=learnt(one for one in shop.profile.workload if not lacking(one)),
         ),
     )
 
