@@ -161,7 +161,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     from pipeline.experiment.entry import find_entry
     from pipeline.experiment.page import write_page
     from pipeline.experiment.sides import geometry_of, require_trial
-    from pipeline.experiment.trial import result_of
+    from pipeline.experiment.trial import result_of, unreached
     from pipeline.experiment.write import add_result
     from pipeline.versus.show import longer, next_step, render
 
@@ -169,10 +169,12 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     entry = find_entry(tree, name)
     if not require_trial(entry).patch:  # a patch may change what there is to cut
         geometry_of(tree, entry)  # refused before anybody waits for a lock
-    found = _judge(tree, entry, budget_s, open_console(verbose, beside=True))
-    add_result(entry.path, result_of(tree, found))
+    found, commit = _judge(tree, entry, budget_s, open_console(verbose, beside=True))
+    add_result(entry.path, result_of(commit, found))
     write_page(tree)
     click.echo(render(found, "term"), nl=False)
+    if note := unreached(require_trial(entry), found):
+        say(note)
     click.echo(f"noted in {entry.path}")
     again = f"`.venv/bin/pipeline experiment run {name} {longer(found, budget_s)}`"
     step = next_step(found, again, f"`threads = 1` in {entry.path.name}")
@@ -192,9 +194,13 @@ def _conclusion(found: VersusResult) -> str:
     return f"{do}; commit the entry with docs/experiments.md, which tells others what was tried"
 
 
-def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:
+def _judge(
+    tree: Tree, entry: Entry, budget_s: float, console: BuildConsole
+) -> tuple[VersusResult, str]:
+    """Return what was found, and the commit at which both sides were compiled."""
     from pipeline.commands.workshop import open_to_judge
     from pipeline.experiment.sides import build_sides, require_trial
+    from pipeline.experiment.trial import commit_now
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
     from pipeline.versus.compare import Effort, Subject, compare
@@ -205,6 +211,7 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
     with open_to_judge(tree, profile, Options(), console) as shop:
         with console.stage("experiment") as line:
             line.step("compiling both sides")
+            commit = commit_now(tree, None if trial.run else trial.profile)
             sides = build_sides(shop, entry)
             line.done("both sides are compiled")
         subject = Subject(trial.run or None, None if trial.run else trial.profile)
@@ -213,7 +220,7 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
             with console.stage("versus") as line:
                 found = compare(*sides, subject, request, Effort(), line.step)
                 line.done(f"{found.throughput.pairs} pairs")
-    return found
+    return found, commit
 
 
 def _request(shop: Workshop, entry: Entry, budget_s: float, logs: Path) -> JudgeRequest:

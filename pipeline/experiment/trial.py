@@ -7,9 +7,10 @@ import shlex
 
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
-from pipeline.experiment.entry import Result
+from pipeline.experiment.entry import Result, Trial
 from pipeline.judge.keys import with_interval
 from pipeline.judge.outcome import loses_in_one, memory_word, speed_word
+from pipeline.judge.verdict import Verdict
 from pipeline.release.commit import commit_of
 from pipeline.release.version import in_short
 from pipeline.report.text import many
@@ -19,12 +20,12 @@ COMPILED = ("allocator/", "cmake/", "CMakeLists.txt", "VERSION", "bench/", "trai
 """What both sides and the programs that run with them are made of."""
 
 
-def result_of(tree: Tree, found: VersusResult) -> Result:
-    """Return the verdict with date, processor and the commit it was found at."""
+def result_of(commit: str, found: VersusResult) -> Result:
+    """Return the verdict with date, processor and the commit that its sides were compiled at."""
     return Result(
         date=found.created[:10],
         processor=_processor(),
-        commit=_commit(tree),
+        commit=commit,
         verdict=_verdict(found),
         figures=_figures(found),
         ran=_ran(found),
@@ -70,10 +71,24 @@ def _processor() -> str:
     return f"{kind.name}, {kind.described}, {os.cpu_count()} CPUs"
 
 
-def _commit(tree: Tree) -> str:
-    """Return the commit in short; "+" says that what is compiled was not as committed."""
-    known = commit_of(tree.root)
+def commit_now(tree: Tree, profile: str | None) -> str:
+    """Return the commit in short; "+" says that what is compiled was not as committed.
+
+    A new profile counts only if it is ``profile``, by which the trial runs.
+    """
+    known = commit_of(tree.root, [path.rstrip("/") for path in COMPILED], profile)
     if known is None:
         return ""
     changed = any(path.startswith(COMPILED) for path in known["changed"])
     return in_short(known["commit"]) + ("+" if changed else "")
+
+
+def unreached(trial: Trial, found: VersusResult) -> str:
+    """Return why a trial of depths may say nothing; "" where a difference is shown."""
+    undecided = (Verdict.NEUTRAL, Verdict.INCONCLUSIVE)
+    if not trial.depths or {found.speed.verdict, found.memory.verdict} - {*undecided}:
+        return ""
+    return (
+        "note: what ran may not reach these depths. A depth shows only where magazines of its "
+        "class run full or empty: docs/research.md counts both as `retire` and `fallback`"
+    )

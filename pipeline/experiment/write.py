@@ -23,7 +23,9 @@ hypothesis = "{hypothesis}"
 # options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
 # constants = {{ deep_times = 4 }}       # constants of the geometry (docs/geometry.md)
 # depths = {{ 64 = 512 }}                # the usual depth (2 to 1024) of size classes, or of `all`;
-#                                       # from 288 bytes on it also bounds the greatest depth
+#                                       # from 288 bytes on it also bounds the greatest depth;
+#                                       # it shows only where magazines of the class run full or
+#                                       # empty: docs/research.md says how to count that
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
 # patch = "{name}.patch"  # a patch beside this file, as `git diff allocator` writes it
 profile = "mixed"                       # run the verify workloads of a profile,

@@ -22,12 +22,21 @@ from pipeline.core.exit_codes import ExitCode
 from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.experiment import trial
-from pipeline.experiment.entry import SUBJECTS, Result, find_entry, kind_in, load_entry, new_place
+from pipeline.experiment.entry import (
+    SUBJECTS,
+    Result,
+    Trial,
+    find_entry,
+    kind_in,
+    load_entry,
+    new_place,
+)
 from pipeline.experiment.page import MARK, render
 from pipeline.experiment.sides import geometry_of, require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
 from pipeline.geometry.load import changed_geometry
 from pipeline.geometry.tables import default_geometry
+from pipeline.judge.verdict import Verdict
 from pipeline.stages.build.workshop import Workshop
 from pipeline.versus.model import VersusResult
 
@@ -368,9 +377,9 @@ def _ran(*timed: tuple[str, int | None], command: tuple[str, ...] | None = None)
 def test_a_result_says_which_workloads_and_threads_ran(tmp_path: Path) -> None:
     mixed = _ran(("strings", 1), ("server", 2), ("redis", None), ("tree", 1))
     said = "profile mixed; 1 thread: strings, tree; 2 threads: server; threads unknown: redis"
-    assert trial.result_of(Tree(tmp_path), mixed).ran == said
+    assert trial.result_of("", mixed).ran == said
     command = _ran(("sh", 2), command=("sh", "-c", "a b"))
-    result = trial.result_of(Tree(tmp_path), command)
+    result = trial.result_of("", command)
     assert result.ran == "sh -c 'a b', 2 threads"
     path = new_place(Tree(tmp_path), "magazines", "half")
     write_template(path)
@@ -379,14 +388,36 @@ def test_a_result_says_which_workloads_and_threads_ran(tmp_path: Path) -> None:
     assert "\nran = " in path.read_text(encoding="utf-8")
 
 
-def test_a_result_says_whether_what_is_compiled_was_as_committed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = {"commit": "0123456789abcdef", "clean": False, "changed": ["docs/any.md"]}
-    monkeypatch.setattr(trial, "commit_of", lambda _root: known)
-    assert trial._commit(Tree(tmp_path)) == "0123456789ab"
-    known["changed"] = ["docs/any.md", "allocator/slab/slab.c"]
-    assert trial._commit(Tree(tmp_path)) == "0123456789ab+"
+def test_a_result_says_whether_what_is_compiled_was_as_committed(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    for name in ("allocator/slab.c", "docs/any.md", "training/profiles/mixed.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("old", encoding="utf-8")
+    git = ("git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    (tmp_path / "docs" / "any.md").write_text("new", encoding="utf-8")
+    (tmp_path / "training" / "profiles" / "mine.toml").write_text("new", encoding="utf-8")
+    assert re.fullmatch(r"[0-9a-f]{12}", trial.commit_now(tree, "mixed"))
+    assert re.fullmatch(r"[0-9a-f]{12}", trial.commit_now(tree, None))
+    assert trial.commit_now(tree, "mine").endswith("+")
+    (tmp_path / "allocator" / "slab.c").write_text("new", encoding="utf-8")
+    assert trial.commit_now(tree, "mixed").endswith("+")
+
+
+def test_a_trial_of_depths_that_shows_nothing_says_that_it_may_not_be_reached() -> None:
+    depths = Trial(depths={64: 512})
+    alike = versus_of(1.0)
+    alike = alike.model_copy(
+        update={
+            name: getattr(alike, name).model_copy(update={"verdict": Verdict.NEUTRAL})
+            for name in ("speed", "memory")
+        }
+    )
+    slower = alike.speed.model_copy(update={"verdict": Verdict.NO_GO})
+    assert "may not reach these depths" in trial.unreached(depths, alike)
+    assert not trial.unreached(depths, alike.model_copy(update={"speed": slower}))
+    assert not trial.unreached(Trial(options={"HAKMEM_PURGE_DELAY": "9"}), alike)
 
 
 @pytest.mark.parametrize(
