@@ -61,6 +61,24 @@ def named_on_page(text: str) -> set[Constant]:
     }
 
 
+def other_values(page: set[Constant], sources: set[Constant]) -> list[str]:
+    """Return a sentence for each constant whose value alone differs, as in a trial."""
+    said = {(file, name): value for file, name, value in page - sources}
+    return [
+        f"{name}: docs/constants.md says {said[file, name]}, {file} says {value}; "
+        "for a trial take no notice, else change the page"
+        for file, name, value in sorted(sources - page)
+        if (file, name) in said
+    ]
+
+
+def test_a_value_that_differs_is_told_with_both() -> None:
+    page, sources = {("x/a.c", "FEW", "4"), ("x/a.c", "OLD", "1")}, {("x/a.c", "FEW", "8")}
+    (said,) = other_values(page, sources | {("x/a.c", "NEW", "1")})
+    assert said.startswith("FEW: docs/constants.md says 4, x/a.c says 8; for a trial")
+    assert not other_values(sources, sources)
+
+
 def test_what_counts_as_a_constant(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "a.c").write_text(
@@ -77,5 +95,6 @@ def test_what_counts_as_a_constant(tmp_path: Path) -> None:
 def test_every_constant_is_on_the_page_and_none_else() -> None:
     page = named_on_page((TREE.root / "docs" / "constants.md").read_text("utf-8"))
     sources = named_in(TREE.root / "allocator")
+    assert other_values(page, sources) == []
     assert sources - page == set(), "write them into docs/constants.md: what does each decide?"
     assert page - sources == set(), "the sources have no such constant: take it out of the page"
