@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from pipeline.commands.suites import QUICK_TESTS, Step, clang, formatted, jobs, quiet
+from pipeline.commands.suites import NAMING, QUICK_TESTS, Step, clang, formatted, jobs, quiet
 
 SHARED = "shared_programs"
 """The target of a variant that makes the programs of clang's build, which its tests run."""
@@ -132,7 +132,7 @@ def steps_for(paths: Iterable[str], root: Path) -> dict[str, list[Step]]:
     built = [path for path in paths if path in there or path.startswith("allocator/")]
     todo |= {preset: _preset(preset, names, root) for preset, names in c_tests(built).items()}
     if tests := python_tests(paths, root):
-        argv = (sys.executable, "-m", "pytest", "-q", "-m", QUICK_TESTS, *tests)
+        argv = (sys.executable, "-m", "pytest", "-q", *NAMING, "-m", QUICK_TESTS, *tests)
         todo["pytest"] = [Step(argv, shown=True)]
     return todo
 

@@ -38,8 +38,10 @@ ANALYZER = "clang-analyzer-*"
 SLOW = "slow"
 QUICK_TESTS = "not slow and not e2e"
 BESIDE = "pytest"
+NAMING = ("-p", "tests.pipeline.tell_failures")
+"""Lets pytest name each failed test as it fails."""
 # It ends with the tests that took longest: where the run has to become shorter.
-PYTEST = (sys.executable, "-m", "pytest", "-q", "--durations=25", "--durations-min=5")
+PYTEST = (sys.executable, "-m", "pytest", "-q", *NAMING, "--durations=25", "--durations-min=5")
 Words = Sequence[str | Path]
 
 

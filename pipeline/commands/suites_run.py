@@ -46,17 +46,32 @@ def conclude(outcomes: list[Outcome], again: str) -> None:
 def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> list[Outcome]:
     """Run suites one after the other; the one that goes beside the others is shown last."""
     from pipeline.core.beside import running_beside
+    from pipeline.core.paths import from_here
 
     if BESIDE not in todo or len(todo) == 1:
         return [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
     log = tree.state / "tests" / f"{BESIDE}.log"
-    console.heading(f"{BESIDE} has begun, beside the others: {log}")
+    console.say(f"{BESIDE} has begun, beside the others; its log: {from_here(log)}")
     (step,) = todo.pop(BESIDE)
-    with running_beside(step.argv, log=log, cwd=tree.root) as beside:
-        outcomes = [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
-        console.heading(BESIDE)
-        code, seconds, cpu_s = beside.finish(lambda text: click.echo(text, nl=False))
+    shown = False
+    try:
+        with running_beside(step.argv, log=log, cwd=tree.root) as beside:
+            outcomes = [_run_one(suite, some, tree, console) for suite, some in todo.items()]
+            console.heading(BESIDE)
+            shown = True
+            code, seconds, cpu_s = beside.finish(lambda text: click.echo(text, nl=False))
+    except KeyboardInterrupt:
+        if not shown:
+            _tell_failed(log)
+        raise
     return [*outcomes, Outcome(BESIDE, seconds, cpu_s, _failure(step, code) if code != 0 else "")]
+
+
+def _tell_failed(log: Path) -> None:
+    """Name the tests that failed before an interrupt, of a run that was not shown yet."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    for line in dict.fromkeys(line for line in lines if line.startswith("FAILED ")):
+        click.echo(line)
 
 
 def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) -> Outcome:

@@ -31,6 +31,8 @@ from pipeline.core.watching import Look, watching
 TAIL_LINES = 6
 # Characters of a line that a message repeats; the log has all.
 WORDS = 160
+# How long a test runner may take to sum up once it is to end, and to end what its tests began.
+LAST_WORDS_S = 20.0
 # What a shell adds to the number of the signal that ended its program.
 _SHELL = 128
 # Others are left out: some programs, like git, use such codes for errors of their own.
@@ -145,16 +147,35 @@ def run_visible(
 ) -> int:
     """Run ``argv`` with its output on our own terminal; return its exit code.
 
-    For test runners, whose output is the point. Ctrl-C reaches the child as it reaches us.
+    For test runners, whose output is the point. Ctrl-C reaches the child as it reaches us. What
+    else ends us lets it say what it knows: it gets SIGINT, and SIGKILL if it goes on.
     """
     words = [str(word) for word in argv]
     tell(words, env, cwd)
     try:
-        return subprocess.run(
-            words, env=clean_environment(env), cwd=cwd, stdin=subprocess.DEVNULL, check=False
-        ).returncode
+        child = subprocess.Popen(
+            words, env=clean_environment(env), cwd=cwd, stdin=subprocess.DEVNULL
+        )
     except OSError as error:
         raise cannot_start(words, error) from error
+    with child:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            _end_visible(child)
+            raise
+
+
+def _end_visible(child: subprocess.Popen[bytes]) -> None:
+    """End a child that may be ending by itself, as ctrl-C reached it, too."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(1.0)
+        return
+    child.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(LAST_WORDS_S)
+        return
+    child.kill()
 
 
 def _text(stream: IO[bytes]) -> str:

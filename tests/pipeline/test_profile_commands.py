@@ -260,6 +260,11 @@ def test_a_driver_that_takes_long_may_hang_or_be_slow(
     assert "it is only slow" in said
 
 
+def test_the_calls_of_a_single_process_are_told_once() -> None:
+    (first,) = tried.seen(1, [process(command="mine", about_events=20_000)])
+    assert "about 20,000 calls of malloc and free, all of them in one process" in first
+
+
 def process(**told: int | str) -> Process:
     values = dict.fromkeys(Process.model_fields, 0) | {"command": "", "damage": "", "threads": 2}
     return Process.model_validate(values | told)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pipeline.commands import suites
+from pipeline.commands import suites, suites_run
 from pipeline.commands.suites import BESIDE, PRESETS_CLANG, SUITES, VARIANTS, Step, c_sources, steps
 from pipeline.commands.suites_run import Outcome, _failure, run_all, run_suite, summarise
 from pipeline.commands.test import run_suites
@@ -186,3 +188,49 @@ def test_each_suite_counts_its_own_processor_time_also_beside_others(tmp_path: P
         tmp_path, (sys.executable, "-c", f"{busy}\nopen({str(tmp_path / 'begun')!r}, 'w')")
     )
     assert 0 < found[0].cpu_s < 1 < found[1].cpu_s
+
+
+def test_a_failed_test_is_named_as_it_fails(tmp_path: Path) -> None:
+    """The second test reads what pytest has written of the first."""
+    log, test = tmp_path / "log", tmp_path / "test_x.py"
+    test.write_text(
+        "import pathlib\ndef test_a(): assert 0\n"
+        f"def test_b(): print(pathlib.Path({str(log)!r}).read_text()); assert 0\n",
+        encoding="utf-8",
+    )
+    with log.open("wb") as out:
+        words = [sys.executable, "-u", "-m", "pytest", "-q", *suites.NAMING, str(test)]
+        subprocess.run(words, cwd=ROOT, stdout=out, check=False)
+    text = log.read_text(encoding="utf-8")
+    assert re.search(r"Captured stdout call -+\nF?\s*FAILED \S*test_x.py::test_a\n", text), text
+
+
+def test_failures_of_what_ran_beside_are_named_at_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> Outcome:
+        while not any(path.read_text() for path in tmp_path.rglob(f"{BESIDE}.log")):
+            continue
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(suites_run, "_run_one", interrupted)
+    beside = Step(("sh", "-c", "echo 'FAILED a.py::b'; sleep infinity"), shown=True)
+    with pytest.raises(KeyboardInterrupt):
+        run_all({"ruff": [Step(GOOD)], BESIDE: [beside]}, Tree(tmp_path), open_console(False))
+    assert "FAILED a.py::b\n" in capsys.readouterr().out
+
+
+def test_what_is_shown_says_its_last_words_when_another_signal_ends_us() -> None:
+    """A child that prints at SIGINT, as pytest does, and that would go on for ever."""
+    child = "trap 'echo last words; exit 2' INT; echo begun; while :; do sleep 0.1; done"
+    ours = (
+        "from pipeline.core import interrupts\nfrom pipeline.core.process import run_visible\n"
+        f"interrupts.install()\nrun_visible(['sh', '-c', {child!r}])"
+    )
+    words = [sys.executable, "-c", ours]
+    with subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as us:
+        assert us.stdout is not None and us.stdout.readline() == "begun\n"
+        us.terminate()
+        assert us.stdout.read() == "last words\n"

@@ -85,8 +85,9 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
     """Yield what was seen, and what a profile would make nothing of."""
     calls = sum(one.calls for one in found)
     most = max(found, key=lambda one: one.calls)
+    which = "all" if most.calls == calls else f"{most.calls:,}"
     yield (
-        f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, {most.calls:,} of "
+        f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, {which} of "
         f"them in one process, by {many(most.threads, 'thread')}{of_program(most.name)}"
     )
     if _is_tool(most, command):
