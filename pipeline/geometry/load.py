@@ -17,10 +17,11 @@ from pipeline.geometry.code import CHOICES
 from pipeline.geometry.known_files import require_known_files
 from pipeline.geometry.model import ALL_CLASSES, Depth, Geometry, Record, SizeClass, Which
 from pipeline.geometry.rules import require_legal, usual_class
-from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.tables import CLASSES, CONSTANTS, default_geometry
 from pipeline.profile.load import read_as
 
 NOT_MEASURED = "not measured"
+DEFAULTS = f"allocator/base/{CLASSES} and {CONSTANTS}, the defaults"
 _SMALLEST_PAGE = 65536
 Words = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
@@ -132,8 +133,10 @@ def parse_geometry(path: Path, default: Geometry) -> Geometry:
     """Return the geometry in the file ``path``; what it leaves out is taken from ``default``.
 
     Raises ProfileError for a file that is not valid, or says what no library can be built with.
+    It names the default tables where the fault is theirs: each file takes over what they say.
     """
     read = read_as(_File, path, page="docs/geometry.md")
+    require_legal(default, DEFAULTS)
     geometry = _fill(path, read, default)
     require_legal(geometry, str(path))
     return geometry

@@ -185,6 +185,16 @@ def test_mistakes_are_named_with_file_and_key(text: str, said: str, tmp_path: Pa
     assert caught.value.hint
 
 
+def test_a_fault_of_the_default_table_does_not_blame_the_file_of_a_profile(tmp_path: Path) -> None:
+    path = tmp_path / "geometry-amd-zen3.toml"
+    path.write_text("schema_version = 1\n", encoding="utf-8")
+    rows = list(DEFAULT.classes)
+    broken = DEFAULT.model_copy(update={"classes": (*rows[1:], rows[0])})
+    with pytest.raises(ProfileError, match=r"classes\.def") as caught:
+        parse_geometry(path, broken)
+    assert path.name not in caught.value.message
+
+
 def test_the_page_has_the_table_and_an_example_that_is_legal(tmp_path: Path) -> None:
     page = (TREE.root / "docs" / "geometry.md").read_text(encoding="utf-8")
     assert constants_table(DEFAULT) in page
