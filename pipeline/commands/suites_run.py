@@ -18,16 +18,21 @@ if TYPE_CHECKING:
 
 # A build or clang-tidy that needs longer than this hangs; in seconds.
 STEP_LIMIT_S = 3600.0
+BUILDING = ("cmake", "--build")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a suite: seconds, those of processors, and the command that failed, if any."""
+    """What came of a suite: seconds, those of processors, and the command that failed, if any.
+
+    ``unbuilt``: a compiler refused the sources, so what else fails may fail for that.
+    """
 
     suite: str
     seconds: float
     cpu_s: float
     failed: str = ""
+    unbuilt: bool = False
 
 
 def conclude(outcomes: list[Outcome], again: str) -> None:
@@ -43,8 +48,13 @@ def conclude(outcomes: list[Outcome], again: str) -> None:
         )
 
 
-def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> list[Outcome]:
-    """Run suites one after the other; the one that goes beside the others is shown last."""
+def run_all(
+    todo: dict[str, list[Step]], tree: Tree, console: BuildConsole, *, quick: bool = False
+) -> list[Outcome]:
+    """Run suites one after the other; the one that goes beside the others is shown last.
+
+    ``quick``: that one is left out where a compiler refuses what the others test.
+    """
     from pipeline.core.beside import running_beside
     from pipeline.core.paths import from_here
 
@@ -57,6 +67,9 @@ def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> l
     try:
         with running_beside(step.argv, log=log, cwd=tree.root) as beside:
             outcomes = [_run_one(suite, some, tree, console) for suite, some in todo.items()]
+            if quick and any(one.unbuilt for one in outcomes):
+                console.say(f"{BESIDE} is left out: first mend what the compiler refuses")
+                return outcomes
             console.heading(BESIDE)
             shown = True
             code, seconds, cpu_s = beside.finish(lambda text: click.echo(text, nl=False))
@@ -84,13 +97,13 @@ def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
     from pipeline.core.beside import children_cpu_s
 
     started, used = time.monotonic(), children_cpu_s()
-    failed = ""
+    failed, unbuilt = "", False
     for number, step in enumerate(todo, start=1):
         code = _run_step(step, tree.state / "tests" / f"{suite}-{number}.log", tree.root)
         if code != 0:
-            failed = _failure(step, code)
+            failed, unbuilt = _failure(step, code), step.argv[:2] == BUILDING
             break
-    return Outcome(suite, time.monotonic() - started, children_cpu_s() - used, failed)
+    return Outcome(suite, time.monotonic() - started, children_cpu_s() - used, failed, unbuilt)
 
 
 def _failure(step: Step, code: int) -> str:

@@ -131,7 +131,7 @@ def run_changed(since: str, console: BuildConsole) -> None:
     for path in files:
         names = sorted(Path(test).stem for test in asked_by(path, tree.root))
         console.say(f"  {path}: {', '.join(names) or 'no test of pytest'}")
-    conclude(run_all(todo, tree, console), "./bootstrap test --changed")
+    conclude(run_all(todo, tree, console, quick=True), "./bootstrap test --changed")
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

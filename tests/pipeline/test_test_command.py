@@ -234,3 +234,16 @@ def test_what_is_shown_says_its_last_words_when_another_signal_ends_us() -> None
         assert us.stdout is not None and us.stdout.readline() == "begun\n"
         us.terminate()
         assert us.stdout.read() == "last words\n"
+
+
+@pytest.mark.parametrize(
+    ("quick", "suites_run_then"), [(True, ["clang"]), (False, ["clang", BESIDE])]
+)
+def test_the_quick_loop_leaves_pytest_out_where_a_compiler_refuses_the_sources(
+    quick: bool, suites_run_then: list[str], tmp_path: Path
+) -> None:
+    refused = Step(("cmake", "--build", str(tmp_path / "nothing")))
+    todo = {"clang": [refused], BESIDE: [Step(("true",), shown=True)]}
+    found = run_all(todo, Tree(tmp_path), open_console(False), quick=quick)
+    assert [one.suite for one in found] == suites_run_then
+    assert found[0].failed and found[0].unbuilt
