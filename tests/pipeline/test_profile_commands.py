@@ -163,7 +163,7 @@ def test_init_tells_of_pythons_own_pools(
     [
         (
             ("sort", "VERSION"),
-            r"tried once: \d+\.\d\d s, about [\d,]+ calls of malloc and free, (all|[\d,]+) of them ",
+            r"tried once: \d+\.\d\d s, about [\d,]+ calls of malloc and free, (all|[\d,]+) of them",
         ),
         (
             ("sh", "-c", "echo no >&2; exit 3"),
