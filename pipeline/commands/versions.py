@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -86,22 +86,30 @@ def _room() -> int:
 
 
 def _table(rows: list[tuple[str, ...]], room: int) -> Iterator[str]:
-    """Yield the lines of the table, as far as there is room for its columns.
+    """Yield the lines of the table; columns without room stand in a second one below.
 
     What is said of a version stands behind its row, or below the table where it has no room there.
     """
     from pipeline.report.columns import left_out, narrow
 
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths[0] = 1  # also where no version is current
     out = left_out(HEADINGS, widths[:-1], SPARED, room)
     kept = [number for number, name in enumerate(HEADINGS[:-1]) if name not in out]
     below = []
     for row in rows:
-        line = "  ".join(row[number].ljust(widths[number]) for number in kept)
+        line = _line(row, kept, widths)
         fits = not row[-1] or len(line) + 2 + len(row[-1]) <= room
         yield f"{line}  {row[-1] if fits else ''}".rstrip()
         below += [] if fits else [f"{row[VERSION]}: {row[-1]}"]
-    yield from (*below, *narrow(out))
+    more = [VERSION, *(HEADINGS.index(name) for name in HEADINGS if name in out)]
+    second = [_line(row, more, widths).rstrip() for row in rows] if out else []
+    fit = all(len(line) <= room for line in second)
+    yield from (*(["", *second] if second and fit else []), *below, *narrow([] if fit else out))
+
+
+def _line(row: tuple[str, ...], columns: Sequence[int], widths: Sequence[int]) -> str:
+    return "  ".join(row[number].ljust(widths[number]) for number in columns)
 
 
 def _lines_of(tree: Tree, profile: str) -> list[str]:

@@ -8,11 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.report import text, view
-from pipeline.report.compared_model import Comparison
+from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.templating import environment
 from pipeline.report.terminal import STYLES, plain
 
 TEMPLATE = "diff.md.j2"
+MOST_NAME = 40
+"""A longer name of a row may go on in the next line, where room is short."""
 
 
 def render_diff(comparison: Comparison, newer: str, form: str) -> str:
@@ -44,14 +46,15 @@ def _usual(comparison: Comparison) -> str:
 
 def _table(comparison: Comparison, usual: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", overflow="fold")
+    names = [_name(row) for row in (*comparison.rows, *comparison.workloads)]
+    table.add_column("", overflow="fold", min_width=min(max(map(len, names)), MOST_NAME))
     for heading in ("then", "now", "change"):
         table.add_column(heading, justify="right")
     table.add_column("is")
     table.add_column("by")
     for row in (*comparison.rows, *comparison.workloads):
         table.add_row(
-            f"{row.name}, {row.unit}" if row.unit else row.name,
+            _name(row),
             text.quantity(row.before, row.unit),
             text.quantity(row.after, row.unit),
             text.change(row.ratio),
@@ -59,6 +62,10 @@ def _table(comparison: Comparison, usual: str) -> Table:
             row.why if row.why != usual else "",
         )
     return table
+
+
+def _name(row: ComparedRow) -> str:
+    return f"{row.name}, {row.unit}" if row.unit else row.name
 
 
 def _lines(comparison: Comparison, newer: str) -> list[str]:

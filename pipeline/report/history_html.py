@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from pipeline.report import text
@@ -11,6 +13,8 @@ from pipeline.report.svg.draw import element
 from pipeline.report.svg.series import HEIGHT, WIDTH, Dot, series_chart
 from pipeline.report.templating import TEMPLATES, environment
 
+CURRENT, REJECTED = "* ", "✕ "
+"""Before the name of a version below its dot."""
 TEMPLATE = "history.html.j2"
 
 
@@ -52,7 +56,7 @@ def render_history_svg(history: History) -> str:
 
 def charts(history: History) -> list[Markup]:
     """Return a chart for each quantity."""
-    labels = [(one.created[:10], one.version.rpartition("-")[2]) for one in history.points]
+    labels = list(zip(_moments(history.points), map(_short, history.points), strict=True))
     return [
         series_chart(
             f"plot-{quantity.field}",
@@ -67,6 +71,24 @@ def charts(history: History) -> list[Markup]:
         )
         for quantity in QUANTITIES
     ]
+
+
+def _moments(points: Sequence[Point]) -> list[str]:
+    """Return the day of each version; where days come twice, the time as well."""
+    days = [one.created[:10] for one in points]
+    if len(set(days)) == len(days):
+        return days
+    return [f"{one.created[5:10]} {one.created[11:16]}" for one in points]
+
+
+def _short(point: Point) -> str:
+    """Return the end of a version's name, with * if it is current, and ✕ if it was rejected."""
+    name = point.version.rpartition("-")[2]
+    return f"{CURRENT if point.current else REJECTED if _is_rejected(point) else ''}{name}"
+
+
+def _is_rejected(point: Point) -> bool:
+    return point.mark is not None and point.mark.startswith("REJECTED")
 
 
 def _title(quantity: Quantity) -> str:

@@ -36,18 +36,37 @@ def test_list_shows_all_profiles_unless_one_is_named(tree: Tree) -> None:
     assert "2.0-dd44" in alone and OLD not in alone
 
 
-def test_list_leaves_out_whole_columns_on_a_narrow_terminal(
+def test_columns_without_room_stand_in_a_second_table(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reject(version(tree, OLD), "redis uses eight per cent more memory with it, and starts later")
     wide = CliRunner().invoke(cli, ["list"]).output
-    assert "folder" in wide and "not shown" not in wide
+    assert "folder" in wide and "" not in wide.splitlines()
     for room in (80, 60):
         monkeypatch.setattr(versions, "_room", lambda room=room: room)
-        head, *rows, below, note = CliRunner().invoke(cli, ["list"]).output.splitlines()
-        assert all(len(line) <= room for line in (head, *rows)) and "published" in head
+        said = CliRunner().invoke(cli, ["list"]).output
+        *lines, below = said.splitlines()
+        assert all(len(line) <= room for line in lines) and "not shown" not in said
         assert below.startswith(f"{OLD}: REJECTED: redis uses eight per cent more")
-        assert note.startswith("note: not shown, for the terminal is too narrow: folder")
+        second = lines[lines.index("") + 1 :]
+        assert second[0].split()[0] == "version" and second[0].split()[-1] == "folder"
+        assert len(second) == lines.index("")
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_terminal_without_room_for_the_second_table_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(versions, "_room", lambda: 30)
+    last = CliRunner().invoke(cli, ["list"]).output.splitlines()[-1]
+    assert last.startswith("note: not shown, for the terminal is too narrow: folder")
+
+
+def test_the_indent_is_the_same_where_no_version_is_current(tree: Tree) -> None:
+    """Without a star the first column had no width."""
+    before = CliRunner().invoke(cli, ["list"]).output.splitlines()[0]
+    (tree.dist("p") / "current").unlink()
+    assert CliRunner().invoke(cli, ["list"]).output.splitlines()[0] == before
 
 
 def test_list_says_when_nothing_is_published(

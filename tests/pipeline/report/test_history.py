@@ -29,10 +29,11 @@ from pipeline.report.history import (
     SAME,
     UNSURE,
     History,
+    Point,
     _after_another,
     read_history,
 )
-from pipeline.report.history_html import render_history_html, render_history_svg
+from pipeline.report.history_html import _moments, _short, render_history_html, render_history_svg
 from pipeline.report.history_text import notes, render_history, sparkline
 from pipeline.report.model import ReportModel
 from pipeline.report.svg.series import Dot, series_chart
@@ -437,3 +438,23 @@ def test_the_command_of_a_note_runs_as_it_stands_with_two_versions(tree: Tree) -
     (said,) = (one for one in notes(apart) if "same baseline" in one)
     words = said.partition("`.venv/bin/pipeline ")[2].partition("`")[0].split()
     assert cli.commands[words[0]].make_context("diff", words[1:]).params["newer"] == "NEWER"
+
+
+@pytest.mark.parametrize(
+    ("moments", "said"),
+    [
+        (("2026-01-01T10:20:00", "2026-01-02T10:20:00"), ["2026-01-01", "2026-01-02"]),
+        (("2026-01-01T10:20:00", "2026-01-01T11:20:00"), ["01-01 10:20", "01-01 11:20"]),
+    ],
+)
+def test_dots_of_one_day_are_told_apart_by_the_time(
+    moments: tuple[str, ...], said: list[str]
+) -> None:
+    points = [Point.model_construct(created=moment) for moment in moments]
+    assert _moments(points) == said
+
+
+def test_the_charts_mark_what_is_current_and_what_is_rejected() -> None:
+    kinds = ((True, None), (False, "REJECTED: slow"), (False, None))
+    made = [Point.model_construct(version="1-aa", current=now, mark=mark) for now, mark in kinds]
+    assert list(map(_short, made)) == ["* aa", "✕ aa", "aa"]
