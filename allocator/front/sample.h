@@ -1,8 +1,8 @@
 /* Samples of a heap profile: blocks whose free comes to the slow path, which tells the sites.
  *
- * One of up to 16 KiB lies in a slab of a cold class. In a process that makes a heap profile those classes
- * have magazines without slots, so each free of such a block comes to hak_retire. Many samples
- * share a page, and none takes room among other blocks. A longer one is a large block.
+ * One of up to 16 KiB lies in a slab of a cold class. In a process that makes a heap profile those
+ * classes have magazines without slots, so each free of such a block comes to hak_retire. Many
+ * samples share a page, and none takes room among other blocks. A longer one is a large block.
  *
  * Programs that have asked for cold blocks themselves have slots for them. There all samples are
  * large blocks. And a process that ever made a heap profile hands out no cold blocks any more. */
