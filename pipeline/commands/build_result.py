@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.core.variant import asked_for
+
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.release.version import Version
@@ -57,7 +59,10 @@ def _where_it_is(published: Published) -> str:
         return f"`current` is {now}, as before"
     if (back := _went_back(published, before)) is not None:
         return back
-    return f"`current` is now {now}; it was {before.name} before"
+    return (
+        f"`current` is now {now}; it was {before.name} before. This one was judged no less fully, "
+        "and is not shown to be worse"
+    )
 
 
 def _went_back(published: Published, before: Version) -> str | None:
@@ -67,10 +72,11 @@ def _went_back(published: Published, before: Version) -> str | None:
     now = Version(published.folder)
     if not now.created or now.created >= before.created:
         return None
-    undo = f".venv/bin/pipeline rollback -p {published.folder.parent.name} --to {before.name}"
+    line = published.folder.parent.name
     return (
         f"`current` went back to {now.name}, of {now.created[:10]}; it was {before.name} before, "
-        f"of {before.created[:10]}. `{undo}` takes that one again"
+        f"of {before.created[:10]}. "
+        f"`.venv/bin/pipeline rollback -p {line} --to {before.name}` takes that one again"
     )
 
 
@@ -89,6 +95,16 @@ def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
 
     if step := next_command(report):
         console.prose(f"next: {step}")
+
+
+def next_commands(line: str) -> list[str]:
+    """Return what most people do with a new version, each with a command to paste."""
+    install = f".venv/bin/pipeline install --profile {asked_for(line)} --prefix /usr/local"
+    return [
+        f"next, is it better than libc:  .venv/bin/pipeline versus libc {line}:current",
+        f"next, copy it to its place:  {install}",
+        "next, does a process use it:  .venv/bin/hakmem check PID",
+    ]
 
 
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
@@ -123,6 +139,9 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
     if published.stays is None:
         console.prose(_where_it_is(published))
     _tell_next(console, published.report)
+    if published.report is not None:
+        for line in next_commands(published.folder.parent.name):
+            console.say(line)
     for library in published.beside:
         console.say(f"on {library.parent.name}:  {preloading(library)} your-program")
     console.say(f"use it:  {preloading(published.library)} your-program")

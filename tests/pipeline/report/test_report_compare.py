@@ -375,7 +375,9 @@ def test_a_worse_version_is_a_regression_in_the_report() -> None:
 def test_the_first_words_of_a_build_to_review_say_what_got_worse() -> None:
     """`.ci/review` builds with `--no-publish`: the headline told gains alone."""
     model = against(good(), older())
-    withheld = model.model_copy(update={"published": False, "withheld": True})
+    withheld = model.model_copy(
+        update={"published": False, "withheld": True, "allow_regression": ()}
+    )
     assert withheld.refused_for == "; worse than 0.1.0-old (instructions per op)"
     assert withheld.model_copy(update={"previous": None}).refused_for == ""
 
