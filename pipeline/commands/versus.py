@@ -41,7 +41,7 @@ def complete_side(
 
 
 def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | None) -> int | None:
-    from pipeline.judge.request import MIN_PAIRS, MOST_PAIRS
+    from pipeline.core.budget import MIN_PAIRS, MOST_PAIRS
 
     if pairs is not None and (not MIN_PAIRS <= pairs <= MOST_PAIRS or pairs % 2):
         raise click.BadParameter(

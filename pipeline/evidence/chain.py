@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.core.budget import MIN_PAIRS
 from pipeline.evidence.choice import FEW_MISSES, Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.told import mean
 from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.pairing import PairedRunner, stage
-from pipeline.judge.request import MIN_PAIRS, JudgeRequest
+from pipeline.judge.request import JudgeRequest
 from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import measure
 from pipeline.toolchain.elf_file import reading, text_bytes

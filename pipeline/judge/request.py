@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pipeline.core.budget import MIN_PAIRS
 from pipeline.judge.tasks import Task
 
 Side = Literal["baseline", "tuned"]
@@ -16,10 +17,6 @@ Mode = Literal["quick", "default", "thorough"]
 
 COUNTING_SLOWDOWN = 10
 """Time limit of a counted run, in time limits of a timed run."""
-
-MIN_PAIRS = 10
-"""Fewer pairs mislead: a 10-run average once said +1.1 % where 20 runs said +0.5 %."""
-MOST_PAIRS = 100_000
 
 
 @dataclass(frozen=True)

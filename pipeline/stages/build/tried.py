@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.budget import MIN_PAIRS
 from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError, UsageError
 from pipeline.core.paths import Tree, from_here
 from pipeline.core.process import last_line
-from pipeline.judge.request import MIN_PAIRS
 from pipeline.profile.workload import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.programs import SHELLS
