@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bare_shop import bare_shop
 
-from pipeline.core import process
+from pipeline.core import interrupts, process
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ArtifactError
 from pipeline.core.receipt import Notes
@@ -55,9 +55,12 @@ def test_what_is_there_is_told_in_its_turn(tmp_path: Path) -> None:
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Ctrl-C as a build has it, also where the tests run in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    interrupts.install()
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("interruptible")
