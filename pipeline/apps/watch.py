@@ -10,14 +10,14 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from pipeline.core.descendants import descendants
+from pipeline.core.descendants import descendants, status_kib
 from pipeline.core.errors import ChildError
+from pipeline.core.repeating import repeating
 
 INTERVAL_S = 0.03
 # A process without the library at this age has started without it, and had the time to.
@@ -53,10 +53,9 @@ class Watch:
     processes: dict[tuple[int, str], Seen] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Prepare the thread that looks."""
-        self._over = threading.Event()
+        """Prepare the looks."""
         self._ourselves = Path("/proc/self/cmdline").read_bytes()
-        self._thread = threading.Thread(target=self._look_until_over, daemon=True)
+        self._looking = repeating(self._look_at_all, INTERVAL_S)
 
     def __enter__(self) -> Watch:
         """Begin to watch, and adopt what our children leave behind."""
@@ -65,7 +64,7 @@ class Watch:
                 "the kernel refuses PR_SET_CHILD_SUBREAPER",
                 hint="run the suite outside of a sandbox that forbids prctl",
             )
-        self._thread.start()
+        self._looking.__enter__()
         return self
 
     def __exit__(
@@ -75,14 +74,12 @@ class Watch:
         trace: TracebackType | None,
     ) -> None:
         """Stop watching and end every process that is left."""
-        self._over.set()
-        self._thread.join()
+        self._looking.__exit__(None, None, None)
         end_all()
 
-    def _look_until_over(self) -> None:
-        while not self._over.wait(INTERVAL_S):
-            for pid in descendants(os.getpid()):
-                self._look_at(pid)
+    def _look_at_all(self) -> None:
+        for pid in descendants(os.getpid()):
+            self._look_at(pid)
 
     def _look_at(self, pid: int) -> None:
         folder = Path(f"/proc/{pid}")
@@ -90,7 +87,7 @@ class Watch:
             if (folder / "cmdline").read_bytes() == self._ourselves:
                 return  # a copy of us between fork and exec, as large as we are
             executable = (folder / "exe").readlink().name
-            peak = _status_kib((folder / "status").read_text(encoding="utf-8"), "VmHWM")
+            peak = status_kib((folder / "status").read_text(encoding="utf-8"), "VmHWM")
             now = time.monotonic()
             seen = self.processes.setdefault((pid, executable), Seen(executable, now))
             if not seen.loaded and now - seen.looked >= AGAIN_AFTER * (seen.looked - seen.first):
@@ -145,10 +142,3 @@ def _reap() -> None:
             pass
     except ChildProcessError:
         return
-
-
-def _status_kib(status: str, key: str) -> int:
-    for line in status.splitlines():
-        if line.startswith(f"{key}:"):
-            return int(line.split()[1])
-    return 0

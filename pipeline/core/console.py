@@ -11,13 +11,14 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 
 from rich.console import Console
 
 from pipeline.core import process
 from pipeline.core.paste import in_lines, runnable
+from pipeline.core.repeating import repeating
 
 NAME_WIDTH = 18  # of context-instrument, the longest
 # In a log, a stage says what it does at most once in so many seconds.
@@ -75,22 +76,9 @@ class StageLog:
                 self._last = now
                 self._say(f"{self._name}: {self._text} (for {now - self._started:.0f} s now)")
 
-    @contextmanager
-    def reminding(self) -> Iterator[None]:
+    def reminding(self) -> AbstractContextManager[None]:
         """Remind from a thread of its own while the block works."""
-        over = threading.Event()
-
-        def remind() -> None:
-            while not over.wait(QUIET_S / 4):
-                self.remind()
-
-        beside = threading.Thread(target=remind, daemon=True)
-        beside.start()
-        try:
-            yield
-        finally:
-            over.set()
-            beside.join()
+        return repeating(self.remind, QUIET_S / 4)
 
 
 class _Screen(Console):

@@ -1,4 +1,4 @@
-"""Which processes come from one: its children, their children and so on, as they are now."""
+"""Which processes come from one, as they are now: its children, their children and so on."""
 
 from __future__ import annotations
 
@@ -23,3 +23,11 @@ def children(pid: int) -> list[int]:
     except OSError:
         return found
     return found
+
+
+def status_kib(status: str, key: str) -> int:
+    """Return a figure in KiB of the text of /proc/PID/status; 0 if it has none, as of the dead."""
+    for line in status.splitlines():
+        if line.startswith(f"{key}:"):
+            return int(line.split()[1])
+    return 0

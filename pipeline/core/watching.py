@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO
+
+from pipeline.core.repeating import repeating
 
 PERIOD_S = 0.25
 TAIL_BYTES = 2000
@@ -17,25 +18,11 @@ Look = Callable[[str], None]
 Parts = Callable[[int, int], None]
 
 
-@contextmanager
-def watching(stream: IO[bytes], look: Look | None) -> Iterator[None]:
+def watching(stream: IO[bytes], look: Look | None) -> AbstractContextManager[None]:
     """Give ``look`` the last words of a file that a child writes, now and then, in a thread."""
     if look is None:
-        yield
-        return
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(PERIOD_S):
-            look(_tail(stream.fileno()))
-
-    beside = threading.Thread(target=watch, daemon=True)
-    beside.start()
-    try:
-        yield
-    finally:
-        over.set()
-        beside.join()
+        return nullcontext()
+    return repeating(lambda: look(_tail(stream.fileno())), PERIOD_S)
 
 
 def _tail(file: int) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from pipeline.core.descendants import descendants
+from pipeline.core.descendants import descendants, status_kib
+from pipeline.core.repeating import repeating
 from pipeline.versus.model import Ran
 
 EVERY_S = 0.005
@@ -24,33 +23,24 @@ class Watch:
         self._runner, self._library = runner, str(library)
         self._seen: dict[int, Ran] = {}
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
+    def watching(self) -> AbstractContextManager[None]:
         """Look in a thread of its own while the block works."""
-        over = threading.Event()
+        return repeating(self._look_at_all, EVERY_S)
 
-        def watch() -> None:
-            while not over.wait(EVERY_S):
-                for pid in descendants(os.getpid()):
-                    self._look(pid)
-
-        beside = threading.Thread(target=watch, daemon=True)
-        beside.start()
-        try:
-            yield
-        finally:
-            over.set()
-            beside.join()
+    def _look_at_all(self) -> None:
+        for pid in descendants(os.getpid()):
+            self._look(pid)
 
     def _look(self, pid: int) -> None:
         place = Path(f"/proc/{pid}")
         try:
             name = (place / "cmdline").read_text("utf-8", "replace").split("\0")[0]
             has = self._library in (place / "maps").read_text("utf-8", "replace")
-            seconds, peak = _seconds(place), _peak_kib(place)
+            seconds = _seconds(place)
+            peak = status_kib((place / "status").read_text("utf-8", "replace"), "VmHWM")
         except (OSError, ValueError, IndexError):  # it has ended
             return
-        if name not in ("", self._runner) and peak:
+        if name not in ("", self._runner) and peak:  # else dead, and not yet collected
             self._seen[pid] = Ran(name=Path(name).name, library=has, seconds=seconds, peak_kib=peak)
 
     def found(self) -> tuple[Ran, ...]:
@@ -73,12 +63,6 @@ class Watch:
 def _seconds(place: Path) -> float:
     stat = (place / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _peak_kib(place: Path) -> int:
-    """Return its peak; 0 of one that is dead and not yet collected."""
-    lines = (place / "status").read_text("utf-8", "replace").splitlines()
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def notes_on(ran: tuple[Ran, ...]) -> list[str]:
