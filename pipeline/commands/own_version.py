@@ -20,7 +20,7 @@ def own_version(tree: Tree, profile: str, wish: str) -> Version:
     try:
         return resolve_own(tree, profile, wish)
     except VersionError:
-        known = _rejected(tree, profile, wish) or _judged_alone(tree, profile, wish)
+        known = _rejected(tree, profile, wish) or _without_folder(tree, profile, wish)
         if known is None:
             raise
         raise known from None
@@ -42,12 +42,13 @@ def _rejected(tree: Tree, profile: str, wish: str) -> VersionError | None:
     )
 
 
-def _judged_alone(tree: Tree, profile: str, wish: str) -> VersionError | None:
+def _without_folder(tree: Tree, profile: str, wish: str) -> VersionError | None:
     """Return the error for a build of which only the report is there."""
     from pipeline.core.errors import VersionError
-    from pipeline.report.kept import find_report, was_published
+    from pipeline.report.judged import judged_as
+    from pipeline.report.kept import was_published
 
-    judged = None if "/" in wish else find_report(tree, profile, wish)
+    judged = judged_as(tree, profile, wish)
     if judged is None:
         return None
     state = "was removed" if was_published(judged) else "is not published"

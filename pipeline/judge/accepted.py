@@ -17,6 +17,7 @@ from pipeline.judge.keys import (
 )
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.regressions import OVERALL, PROGRAMS, regressions
+from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
@@ -30,8 +31,8 @@ def accepting(result: VerifyResult, names: Collection[str]) -> VerifyResult:
     It changes where one of them seems to have, and none is shown to: the key is judged again by the
     others.
     """
-    doubts = [one for one in suspects_of(result.throughput) if one.name in names]
-    if result.keys.throughput.verdict is Verdict.NO_GO or not doubts:
+    doubts = _doubts(result, names)
+    if not doubts:
         return result
     workloads = tuple(
         one.model_copy(update={"allowance": WHOLE}) if one in doubts else one
@@ -46,14 +47,18 @@ def accepting(result: VerifyResult, names: Collection[str]) -> VerifyResult:
 
 def accepted_doubts(result: VerifyResult, names: Collection[str]) -> list[str]:
     """Say which losses that are only possible ``accepting`` leaves out, a sentence each."""
-    if accepting(result, names) is result:
-        return []
     return [
         f"--allow-regression {one.name} accepts its {with_interval(one.ratio)}, "
         f"perhaps more than it may lose (-{share(one.allowance)})"
-        for one in suspects_of(result.throughput)
-        if one.name in names
+        for one in _doubts(result, names)
     ]
+
+
+def _doubts(result: VerifyResult, names: Collection[str]) -> list[WorkloadThroughput]:
+    """Return the named workloads that may have lost too much; none where a loss is shown."""
+    if result.keys.throughput.verdict is Verdict.NO_GO:
+        return []
+    return [one for one in suspects_of(result.throughput) if one.name in names]
 
 
 def accepted(result: VerifyResult, names: Collection[str]) -> list[str]:

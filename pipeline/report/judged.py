@@ -16,8 +16,13 @@ from pipeline.report.kept import find_report, was_published
 
 def judged_alone(tree: Tree, profile: str, wish: str) -> Path | None:
     """Return the report of a build that ``wish`` names and that never was published; or None."""
-    found = None if "/" in wish or not wish else find_report(tree, profile, wish)
+    found = judged_as(tree, profile, wish) if wish else None
     return None if found is None or was_published(found) else found
+
+
+def judged_as(tree: Tree, profile: str, wish: str) -> Path | None:
+    """Return the report of a build that ``wish`` names, published or not; None for a path."""
+    return None if "/" in wish else find_report(tree, profile, wish)
 
 
 def reject_judged(dist: Path, report: Path, reason: str) -> Mark:
