@@ -2,7 +2,7 @@
 
 #include "base/fatal.h"
 #include "include/hakmem.h"
-#include "os/calls.h"
+#include "os/tell.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
@@ -52,8 +52,7 @@ static void begin_or_write(void) {
     }
     hak_policy_change_to(HAK_OPTION_profile_rate, usual_rate());
     hak_sampling_follow();
-    hak_message("hakmem: process %u: a heap profile begins; the next signal writes it",
-                (unsigned)hak_call_process());
+    hak_tell("a heap profile begins; the next signal writes it");
 }
 
 void hak_profile_look(void) {

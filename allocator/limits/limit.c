@@ -1,8 +1,7 @@
 #include "limits/limit.h"
 
-#include "base/fatal.h"
-#include "os/calls.h"
 #include "os/os.h"
+#include "os/tell.h"
 #include "policy/policy.h"
 
 HAK_EARLY hak_limits hak_limit = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -76,8 +75,7 @@ static bool is_new(const hak_policy *policy) {
 
 void hak_limit_update(void) {
     if (update() == 0 && is_new(hak_policy_now()))
-        hak_message("hakmem: process %u: no cgroup limits its memory: shares of it limit nothing",
-                    (unsigned)hak_call_process());
+        hak_tell("no cgroup limits its memory: shares of it limit nothing");
 }
 
 /* At most the standard purge delay: memory may go back later, or never. */

@@ -1,7 +1,6 @@
 #include "pages/quota.h"
 
-#include "base/fatal.h"
-#include "os/calls.h"
+#include "os/tell.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
@@ -44,11 +43,10 @@ static void tell_once(size_t size, size_t hard) {
     unsigned long value = hak_policy_now()->hard_limit;
     size_t bytes = hard != 0 ? hard << HAK_PAGE_SHIFT : value & ~HAK_SHARE;
     if (hak_policy_now()->quiet == 0 && atomic_exchange(&told, value) != value)
-        hak_message(
-            "hakmem: process %u: HAKMEM_HARD_LIMIT is reached, %zu bytes%s: a request for %zu is "
-            "refused with ENOMEM, and later ones without a word",
-            (unsigned)hak_call_process(), bytes,
-            hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "", size);
+        hak_tell("HAKMEM_HARD_LIMIT is reached, %zu bytes%s: a request for %zu is "
+                 "refused with ENOMEM, and later ones without a word",
+                 bytes, hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "",
+                 size);
 }
 
 void *hak_quota_refuse(size_t size) {

@@ -1,10 +1,9 @@
 #include "policy/conf.h"
 
 #include "base/bits.h"
-#include "base/fatal.h"
 #include "base/text.h"
-#include "os/calls.h"
 #include "os/file.h"
+#include "os/tell.h"
 
 #include <string.h>
 
@@ -20,12 +19,10 @@ static void refuse_value(const char *source, enum hak_option_index option, const
     bool is_size = hak_option_is_size(option);
     const char *share = is_size ? ", also with K, M or G, or a share from 1% to 100%" : "";
     bool unlimited = is_size && *hak_policy_at(draft, option) == 0;
-    hak_message("hakmem: process %u: %s%s=%s is not a number from %s to %s%s; using %s%s",
-                (unsigned)hak_call_process(), source, hak_options[option].variable, text,
-                hak_option_text(hak_options[option].lowest, low),
-                hak_option_text(hak_options[option].highest, high), share,
-                hak_option_text(*hak_policy_at(draft, option), used),
-                unlimited ? " (no limit)" : "");
+    hak_tell("%s%s=%s is not a number from %s to %s%s; using %s%s", source,
+             hak_options[option].variable, text, hak_option_text(hak_options[option].lowest, low),
+             hak_option_text(hak_options[option].highest, high), share,
+             hak_option_text(*hak_policy_at(draft, option), used), unlimited ? " (no limit)" : "");
 }
 
 bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,
@@ -89,8 +86,7 @@ static bool is_file(const entry *e) {
 
 static void refuse_name(const char *source, const entry *e) {
     if (*e->name == '/')
-        hak_message("hakmem: process %u: %s%s is no option; did you mean file=%s?",
-                    (unsigned)hak_call_process(), source, e->name, e->name);
+        hak_tell("%s%s is no option; did you mean file=%s?", source, e->name, e->name);
     else
         hak_name_refuse(source, e->name, e->name_length, HAK_PREFIX);
 }
@@ -120,9 +116,7 @@ bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy 
         if (named)
             memcpy(path, e.value, e.value_length + 1);
         else if (draft->quiet == 0)
-            hak_message(
-                "hakmem: process %u: HAKMEM_CONF: file=%s is not an absolute path; not read",
-                (unsigned)hak_call_process(), e.value);
+            hak_tell("HAKMEM_CONF: file=%s is not an absolute path; not read", e.value);
     }
     return named;
 }
@@ -136,7 +130,7 @@ bool hak_conf_read_file(const char *path, hak_policy *draft) {
         stpcpy(stpcpy(source, path), ": ");
         hak_conf_read(source, text, draft);
     } else if (draft->quiet == 0) {
-        hak_message("hakmem: process %u: %s %s; not read", (unsigned)hak_call_process(), path, why);
+        hak_tell("%s %s; not read", path, why);
     }
     return believed;
 }

@@ -1,8 +1,7 @@
 #include "policy/option.h"
 
 #include "base/bits.h"
-#include "base/fatal.h"
-#include "os/calls.h"
+#include "os/tell.h"
 
 #include <string.h>
 
@@ -91,7 +90,7 @@ void hak_name_refuse(const char *source, const char *name, size_t length, size_t
     const char *nearest = nearest_of(name, length, skip);
     if (nearest != NULL && skip != 0)
         nearest = hak_option_name(nearest, option);
-    hak_message("hakmem: process %u: %s%.*s is no option%s%s%s", (unsigned)hak_call_process(),
-                source, (int)hak_least(length, 63), name, nearest != NULL ? "; did you mean " : "",
-                nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    hak_tell("%s%.*s is no option%s%s%s", source, (int)hak_least(length, 63), name,
+             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+             nearest != NULL ? "?" : "");
 }

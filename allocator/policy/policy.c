@@ -3,9 +3,9 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "include/hakmem.h"
-#include "os/calls.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "os/tell.h"
 #include "policy/conf.h"
 
 #include <errno.h>
@@ -164,9 +164,8 @@ static HAK_COLD void read_environment(char *const environment[], hak_policy *dra
         return;
     tell_of_names(environment);
     if (draft->conf_signal != 0 && conf_path[0] == '\0')
-        hak_message("hakmem: process %u: HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF "
-                    "names no file",
-                    (unsigned)hak_call_process());
+        hak_tell("HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF "
+                 "names no file");
 }
 
 static HAK_COLD void read_all(char *const environment[], bool believed) {
@@ -204,14 +203,12 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 static HAK_COLD void tell_change(enum hak_option_index option, unsigned long before,
                                  unsigned long now) {
     char name[32], from[22], to[22];
-    unsigned process = (unsigned)hak_call_process();
     hak_option_name(hak_options[option].variable, name);
     if (hak_option_is_live(option))
-        hak_message("hakmem: process %u: %s: %s %s -> %s", process, conf_path, name,
-                    hak_option_text(before, from), hak_option_text(now, to));
+        hak_tell("%s: %s %s -> %s", conf_path, name, hak_option_text(before, from),
+                 hak_option_text(now, to));
     else
-        hak_message("hakmem: process %u: %s: %s counts at the start alone; not changed", process,
-                    conf_path, name);
+        hak_tell("%s: %s counts at the start alone; not changed", conf_path, name);
 }
 
 /* Reports what the file would change. Options that count at the start alone stay in `draft` as they
@@ -228,8 +225,7 @@ static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
             *hak_policy_at(draft, option) = old;
     }
     if (!told)
-        hak_message("hakmem: process %u: %s was read again: no change",
-                    (unsigned)hak_call_process(), conf_path);
+        hak_tell("%s was read again: no change", conf_path);
 }
 
 bool hak_policy_read_again(void) {
