@@ -62,6 +62,11 @@ class Marks(_Record):
         own = next((one for one in self.rejected if one.version == version.name), None)
         return own or (self.same_as(mark_of_version(version)) if self.rejected else None)
 
+    def refuses(self, name: str, version: Version | None) -> bool:
+        """Tell whether a version is refused; one without a folder (None) is known by its name."""
+        named = any(one.version == name for one in self.rejected)
+        return named or (version is not None and self.rejection(version) is not None)
+
     def since(self, version: Version) -> str:
         """Return what was said of a published version after it was judged, in a sentence; or ""."""
         if (refused := self.rejection(version)) is not None:

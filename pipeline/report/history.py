@@ -33,8 +33,8 @@ _JUDGED_BY = {"text_bytes": (), "misses": ("counted", "files")}
 class Point(Record):
     """One version as it was judged. None is unknown.
 
-    ``mark`` says that it was rolled back or rejected, ``damaged`` that its files are not as they
-    were published, ``removed`` that it was published once.
+    ``mark`` says in words that it was rolled back or ``rejected``, ``damaged`` that its files are
+    not as they were published, ``removed`` that it was published once.
     ``gain`` is its throughput over the baseline as a ratio, with the ends of its interval.
     ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
     ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
@@ -54,6 +54,7 @@ class Point(Record):
     published: bool
     current: bool
     mark: str | None = None
+    rejected: bool = False
     damaged: bool = False
     removed: bool = False
     mode: str | None
@@ -159,6 +160,7 @@ def read_history(tree: Tree, profile: str) -> History:
                 update={
                     "current": now is not None and now.name == name,
                     "mark": _said(marks, name, kept),
+                    "rejected": marks.refuses(name, kept.get(name)),
                     "damaged": name in kept and bool(kept[name].damaged_files()),
                 }
             )

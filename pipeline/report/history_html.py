@@ -84,11 +84,7 @@ def _moments(points: Sequence[Point]) -> list[str]:
 def _short(point: Point) -> str:
     """Return the end of a version's name, with * if it is current, and ✕ if it was rejected."""
     name = point.version.rpartition("-")[2]
-    return f"{CURRENT if point.current else REJECTED if _is_rejected(point) else ''}{name}"
-
-
-def _is_rejected(point: Point) -> bool:
-    return point.mark is not None and point.mark.startswith("REJECTED")
+    return f"{CURRENT if point.current else REJECTED if point.rejected else ''}{name}"
 
 
 def _title(quantity: Quantity) -> str:

@@ -96,6 +96,7 @@ def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
     (tree.dist("p") / MARKS).write_text(json.dumps(marks), encoding="utf-8")
     points = read_history(tree, "p").points
     assert [one.mark for one in points] == ["REJECTED: slow", "set aside", None]
+    assert [one.rejected for one in points] == [True, False, False]
     rows = render_history(read_history(tree, "p")).splitlines()
     assert f"{FIRST}: REJECTED: slow" in rows
 
@@ -455,6 +456,6 @@ def test_dots_of_one_day_are_told_apart_by_the_time(
 
 
 def test_the_charts_mark_what_is_current_and_what_is_rejected() -> None:
-    kinds = ((True, None), (False, "REJECTED: slow"), (False, None))
-    made = [Point.model_construct(version="1-aa", current=now, mark=mark) for now, mark in kinds]
+    kinds = ((True, False), (False, True), (False, False))
+    made = [Point.model_construct(version="1-aa", current=now, rejected=no) for now, no in kinds]
     assert list(map(_short, made)) == ["* aa", "✕ aa", "aa"]
