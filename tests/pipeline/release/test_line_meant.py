@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from rollback_support import BAD, OLD, make
+from rollback_support import BAD, OLD, make, tree_of_two
 
 from pipeline.cli import cli
 from pipeline.core.errors import VersionError
@@ -18,11 +18,7 @@ from pipeline.release.version import Version
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A tree in which profile `p` alone has versions."""
-    tree = Tree(tmp_path)
-    make(tree, OLD, "2026-01-01")
-    point_current(make(tree, BAD, "2026-01-02"))
-    monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
-    return tree
+    return tree_of_two(tmp_path, monkeypatch)
 
 
 def also_published(tree: Tree, line: str) -> None:
