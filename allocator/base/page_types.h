@@ -168,7 +168,8 @@ typedef struct hak_pass {
 struct hak_range {
     size_t segments_most;  /* how far the range can grow */
     size_t segments_fresh; /* handed out once, up to here */
-    size_t stale_room;     /* 1 + the node of level 1 to compute anew; 0: none. pages/room.c */
+    size_t stale[2];       /* 1 + the node of level 0, 1 to compute anew; 0: none. pages/room.c */
+    size_t sought, found;  /* no run of so many pages begins below that segment; 0 pages: unknown */
     uintptr_t mapped;      /* the pages are, up to here */
     bool is_reserved;      /* hak_os_reserve, not hak_os_plan */
     struct {

@@ -22,8 +22,7 @@ void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {
 }
 
 static bool segment_is_valid(const hak_segment *s) {
-    hak_room room = hak_room_of(s->used), noted = s->range->rooms[0][s - s->range->segments];
-    return room.first == noted.first && room.longest == noted.longest && room.last == noted.last &&
+    return hak_room_is_right(s->range, (size_t)(s - s->range->segments)) &&
            ((s->aged | s->kept) & s->used) == 0 && ((s->used | s->kept) & ~s->touched) == 0;
 }
 

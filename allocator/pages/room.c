@@ -37,7 +37,7 @@ void hak_rooms_lay_out(hak_range *r, hak_room *lowest, hak_room *above, size_t s
 
 /* ---- keeping it ---- */
 
-hak_room hak_room_of(uint32_t used) {
+static hak_room room_of(uint32_t used) {
     if (used == 0)
         return (hak_room){HAK_PAGES_PER_SEGMENT, HAK_PAGES_PER_SEGMENT, HAK_PAGES_PER_SEGMENT};
     return (hak_room){.first = hak_lowest_bit(used),
@@ -94,7 +94,7 @@ static hak_room uniform(bool used, size_t span) {
 }
 
 static hak_room seen_now(const hak_range *r, unsigned level, size_t node) {
-    return level == 0 ? hak_room_of(r->segments[node].used) : join(children_of(r, level, node));
+    return level == 0 ? room_of(r->segments[node].used) : join(children_of(r, level, node));
 }
 
 static bool equal(hak_room a, hak_room b) {
@@ -138,38 +138,64 @@ static void note_above(hak_range *r, change c) {
         level++;
 }
 
-static void settle(hak_range *r) {
-    if (r->stale_room == 0)
+/* Threads take and give many runs in turn, mostly near each other. So the segment that changed, and
+ * the node above it, wait until somebody asks, or another one changes: each is computed once for
+ * all of them. */
+static void settle_node(hak_range *r) {
+    if (r->stale[1] == 0)
         return;
-    size_t first = (r->stale_room - 1) * span_of(1);
-    r->stale_room = 0;
+    size_t first = (r->stale[1] - 1) * span_of(1);
+    r->stale[1] = 0;
     note_above(r, (change){first, first + 1, false});
 }
 
-/* Threads take and give many runs in turn, mostly near each other. So the node above what changed
- * waits until somebody asks, or another one changes: it is joined once for all of them. */
-static void note_later(hak_range *r, size_t node) {
-    if (r->stale_room != node + 1)
-        settle(r);
-    r->stale_room = node + 1;
+static void settle_segment(hak_range *r) {
+    if (r->stale[0] == 0)
+        return;
+    size_t segment = r->stale[0] - 1, node = segment >> FAN_SHIFT;
+    r->stale[0] = 0;
+    if (!refresh(r, 0, segment, (change){0}))
+        return;
+    if (r->stale[1] != node + 1)
+        settle_node(r);
+    r->stale[1] = node + 1;
+}
+
+static void settle(hak_range *r) {
+    settle_segment(r);
+    settle_node(r);
+}
+
+/* What was sought lies there or above, while nothing is given back below. */
+static void note_given(hak_range *r, size_t segment) {
+    if (segment <= r->found)
+        r->sought = 0;
 }
 
 void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
     change c = {first, first + count, used};
-    size_t node = first / span_of(1), last = (c.end - 1) / span_of(1);
-    if (!note_level(r, 0, c))
-        return;
-    if (node == last) {
-        note_later(r, node);
+    size_t segment = first / HAK_PAGES_PER_SEGMENT;
+    if (!used)
+        note_given(r, segment);
+    if (r->stale[0] != segment + 1)
+        settle_segment(r);
+    if ((c.end - 1) / HAK_PAGES_PER_SEGMENT == segment) {
+        r->stale[0] = segment + 1;
     } else {
         settle(r);
+        note_level(r, 0, c);
         note_above(r, c);
     }
 }
 
+bool hak_room_is_right(hak_range *r, size_t segment) {
+    settle(r);
+    return equal(r->rooms[0][segment], room_of(r->segments[segment].used));
+}
+
 void hak_rooms_mend(hak_range *r) {
     const change none = {0};
-    r->stale_room = 0;
+    r->stale[0] = r->stale[1] = r->sought = 0;
     for (unsigned level = 0; r->segments_fresh != 0 && level <= top_level(r); level++)
         for (size_t node = 0; node < nodes_at(level, r->segments_fresh); node++)
             refresh(r, level, node, none);
@@ -193,7 +219,28 @@ static size_t child_with(const hak_range *r, unsigned level, size_t node, size_t
     return HAK_NO_ROOM;
 }
 
-size_t hak_room_find(hak_range *r, size_t pages) {
+/* First page of the lowest run within a segment; HAK_NO_ROOM: none lies wholly in it. */
+static size_t find_within(const hak_range *r, size_t segment, size_t pages) {
+    unsigned page = hak_find_run(~r->segments[segment].used, (unsigned)pages);
+    return page < HAK_PAGES_PER_SEGMENT ? segment * HAK_PAGES_PER_SEGMENT + page : HAK_NO_ROOM;
+}
+
+/* A program that grows takes one run after another from the same segment. While nothing is freed
+ * below, none becomes free there either, and the tree need not be asked. */
+static size_t find_again(const hak_range *r, size_t pages) {
+    bool is_lowest = r->sought != 0 && r->sought <= pages && pages <= HAK_PAGES_PER_SEGMENT;
+    return is_lowest ? find_within(r, r->found, pages) : HAK_NO_ROOM;
+}
+
+static size_t find_and_note(hak_range *r, size_t segment, size_t pages) {
+    if (r->sought == 0 || pages <= r->sought) {
+        r->sought = pages;
+        r->found = segment;
+    }
+    return find_within(r, segment, pages);
+}
+
+static size_t find_in_tree(hak_range *r, size_t pages) {
     settle(r);
     unsigned level = top_level(r);
     if (r->segments_fresh == 0 || r->rooms[level]->longest < pages)
@@ -204,8 +251,12 @@ size_t hak_room_find(hak_range *r, size_t pages) {
         if (node == HAK_NO_ROOM)
             return page;
     }
-    uint32_t free_pages = ~r->segments[node].used;
-    return node * HAK_PAGES_PER_SEGMENT + hak_find_run(free_pages, (unsigned)pages);
+    return find_and_note(r, node, pages);
+}
+
+size_t hak_room_find(hak_range *r, size_t pages) {
+    size_t page = find_again(r, pages);
+    return page != HAK_NO_ROOM ? page : find_in_tree(r, pages);
 }
 
 size_t hak_room_at_end(hak_range *r) {

@@ -28,8 +28,8 @@ size_t hak_room_find(hak_range *r, size_t pages);
 
 size_t hak_room_at_end(hak_range *r);
 
-/* What a segment with these pages in use has to say. */
-hak_room hak_room_of(uint32_t used);
+/* Whether the tree knows this segment as it is: for tests. */
+bool hak_room_is_right(hak_range *r, size_t segment);
 
 /* In a forked child: all that the tree knows, anew. */
 void hak_rooms_mend(hak_range *r);
