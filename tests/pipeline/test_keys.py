@@ -19,7 +19,7 @@ from rich.console import Console
 
 from pipeline.core.closure import closure, closure_digest
 from pipeline.core.console import BuildConsole
-from pipeline.core.errors import BuildError
+from pipeline.core.errors import BuildError, ChildTimeout
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.store import Store
@@ -106,6 +106,25 @@ def shop_of(root: Path) -> Workshop:
     return cast(Workshop, SimpleNamespace(tree=Tree(root), hashed={}))
 
 
+def compiling_shop(root: Path) -> Workshop:
+    tools = tuple(Tool(name, Path(name), "1") for name in ("clang", "ninja", "cmake"))
+    return replace(bare_shop(root), tools=Toolchain(tools))
+
+
+def test_a_compilation_that_is_too_slow_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object, **__: object) -> NoReturn:
+        raise ChildTimeout("cmake: still running", hint="try again on a quieter machine")
+
+    monkeypatch.setattr(compiling, "run", run)
+    with pytest.raises(BuildError, match="still running") as error:
+        compiling.cmake_build(
+            compiling_shop(tmp_path), "pgo", tmp_path / "build", compile_flags=(), link_flags=()
+        )
+    assert error.value.hint == "try again on a quieter machine"
+
+
 def test_sources_that_change_while_they_are_compiled_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,8 +132,7 @@ def test_sources_that_change_while_they_are_compiled_are_refused(
         (tmp_path / name).mkdir()
     source = tmp_path / "allocator" / "a.c"
     source.write_text("int a;\n", encoding="utf-8")
-    tools = tuple(Tool(name, Path(name), "1") for name in ("clang", "ninja", "cmake"))
-    shop = replace(bare_shop(tmp_path), tools=Toolchain(tools))
+    shop = compiling_shop(tmp_path)
 
     def build(edit: str) -> None:
         monkeypatch.setattr(compiling, "run", lambda *_, **__: source.write_text(edit, "utf-8"))
