@@ -5,7 +5,7 @@
  *   stacks   | none | stack 1 | stack 2 | ...    as far as there are some */
 #pragma once
 
-#include "sampling/sites.h"
+#include "sampling/stack.h"
 
 enum { HAK_ORIGINS = 65536 }; /* numbers; 0 stands for a stack that is not known */
 

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "os/os.h"
-#include "sampling/sites.h"
+#include "sampling/stack.h"
 
 #include <stdatomic.h>
 

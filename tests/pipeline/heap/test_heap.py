@@ -75,7 +75,7 @@ def line_of(words: str, which: int = 1) -> int:
 
 def test_stacks_that_were_cut_are_told(written: Path, tmp_path: Path) -> None:
     """Their outermost call stands as a root in the graph, as if somebody had started there."""
-    header = (ROOT / "allocator/sampling/sites.h").read_text(encoding="utf-8")
+    header = (ROOT / "allocator/sampling/stack.h").read_text(encoding="utf-8")
     assert f"HAK_STACK_MOST = {MOST_CALLS} " in header
     deep = tmp_path / "deep.heap"
     site = f"1: 1048576 [2: 1048576] @{' 0x10' * MOST_CALLS}\n"
