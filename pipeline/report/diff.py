@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +13,8 @@ from pipeline.report.terminal import STYLES, plain
 TEMPLATE = "diff.md.j2"
 MOST_NAME = 40
 """A longer name of a row may go on in the next line, where room is short."""
+MOST_NAMES = 3
+"""Of rows with one reason: so many are named."""
 
 
 def render_diff(comparison: Comparison, newer: str, form: str) -> str:
@@ -24,9 +24,7 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     if form == "term" and newer == comparison.version and not comparison.worse:
         return plain(f"{newer} is held against itself; `diff OLDER NEWER` takes two versions")
     if form == "term":
-        usual = _usual(comparison)
-        by = [f"where the column `by` is empty: {usual}"] if usual else []
-        return plain(_table(comparison, usual), *by, *_lines(comparison, newer))
+        return plain(_table(comparison), *_reasons(comparison), *_lines(comparison, newer))
     page = environment(html=False).get_template(TEMPLATE)
     return page.render(
         comparison=comparison,
@@ -36,22 +34,31 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     )
 
 
-def _usual(comparison: Comparison) -> str:
-    """Return the reason that most rows have; "" where it would not widen the table."""
-    reasons = Counter(row.why for row in (*comparison.rows, *comparison.workloads))
-    reason, rows = max(reasons.items(), key=lambda one: one[1], default=("", 0))
-    others = max((len(other) for other in reasons if other != reason), default=0)
-    return reason if rows > 1 and len(reason) > others else ""
+def _reasons(comparison: Comparison) -> list[str]:
+    """Return a line for each reason, with the rows that have it; a column had no room for it.
+
+    The reason of the most rows comes last, and speaks of all others where it would name many.
+    """
+    named: dict[str, list[str]] = {}
+    for row in (*comparison.rows, *comparison.workloads):
+        named.setdefault(row.why, []).append(row.name)
+    lines = [(", ".join(names), why) for why, names in sorted(named.items(), key=_by_rows)]
+    if lines and "" not in named and len(named[lines[-1][1]]) > MOST_NAMES:
+        lines[-1] = ("all others" if len(lines) > 1 else "all", lines[-1][1])
+    return [f"{names}: {why}" for names, why in lines if why]
 
 
-def _table(comparison: Comparison, usual: str) -> Table:
+def _by_rows(reason: tuple[str, list[str]]) -> int:
+    return len(reason[1])
+
+
+def _table(comparison: Comparison) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     names = [_name(row) for row in (*comparison.rows, *comparison.workloads)]
     table.add_column("", overflow="fold", min_width=min(max(map(len, names)), MOST_NAME))
     for heading in ("then", "now", "change"):
         table.add_column(heading, justify="right")
     table.add_column("is")
-    table.add_column("by")
     for row in (*comparison.rows, *comparison.workloads):
         table.add_row(
             _name(row),
@@ -59,7 +66,6 @@ def _table(comparison: Comparison, usual: str) -> Table:
             text.quantity(row.after, row.unit),
             text.change(row.ratio),
             Text(text.judged(row.judgement), style=STYLES.get(row.judgement, "")),
-            row.why if row.why != usual else "",
         )
     return table
 

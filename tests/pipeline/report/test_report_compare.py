@@ -390,15 +390,20 @@ def test_diff_says_what_got_worse(form: str) -> None:
     assert "+20.00 %" in said
 
 
-def test_a_long_reason_that_most_rows_have_stands_once_below_the_table() -> None:
-    """A short one stands in its rows: the table is as wide by the others."""
-    compared = compare_versions(older(), good())
-    said = render_diff(compared, "0.1.0-abc", "term")
-    assert said.count("margin ±5.0 %") > 1 and "is empty" not in said
-    same = [row.model_copy(update={"why": "both are the same library"}) for row in compared.rows]
-    said = render_diff(compared.model_copy(update={"rows": (*same,)}), "0.1.0-abc", "term")
-    assert said.count("both are the same library") == 1
-    assert "where the column `by` is empty: both are the same library\n" in said
+def test_each_reason_stands_once_below_the_table() -> None:
+    """As a column it was two letters wide on a terminal of 80."""
+    compared = compare_versions(older(), good()).model_copy(update={"workloads": ()})
+    rows = [row.model_copy(update={"why": "as always"}) for row in compared.rows]
+    odd = rows[0].model_copy(update={"name": "speed", "why": "of two sessions"})
+    few, many = (
+        render_diff(compared.model_copy(update={"rows": found}), "0.1.0-abc", "term")
+        for found in (rows, [*rows, odd])
+    )
+    assert "\nall: as always\n" in few
+    assert "\nspeed: of two sessions\nall others: as always\n" in many
+    bare = [*rows, odd.model_copy(update={"why": ""})]
+    said = render_diff(compared.model_copy(update={"rows": bare}), "0.1.0-abc", "term")
+    assert f"{rows[0].name}, " in said and "all others" not in said
 
 
 def test_diff_for_programs_is_the_record() -> None:
