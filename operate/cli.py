@@ -62,7 +62,7 @@ def dispatch(words: Sequence[str]) -> int:
 
 def _refuse(word: str) -> NoReturn:
     """Refuse a command that there is not, and name the nearest."""
-    others = f"give one of: {', '.join(COMMANDS)}"
+    others = f"give one of: {', '.join(COMMANDS)}; all others are commands of `pipeline`"
     raise UsageError(
         f"there is no command {word!r}", hint=did_you_mean(word, COMMANDS, others, "{!r}")
     )

@@ -53,6 +53,19 @@ MODULES = {
 """Each command with the module of ``pipeline/commands/`` that has it, as NAME_command."""
 
 
+MEANT = {
+    **{word: f"`.venv/bin/hakmem {word}`" for word in ("check", "metrics", "run", "top")},
+    "compare": "`diff` (two versions) or `versus` (any two libraries)",
+    "delete": "`prune` (old versions) or `uninstall` (what is installed)",
+    "publish": "`build`, which publishes what passes, or `rollback --to VERSION`",
+    "remove": "`prune` (old versions) or `uninstall` (what is installed)",
+    "show": "`report`",
+    "stats": "`.venv/bin/hakmem top`",
+    "status": "`list` (what is published) or `.venv/bin/hakmem check PID`",
+}
+"""Words that people type for a command, and what they mean by them."""
+
+
 class _OnDemand(UserDict[str, click.Command]):
     """The commands by name: the module of one is imported when it is asked for."""
 
@@ -65,6 +78,20 @@ class _OnDemand(UserDict[str, click.Command]):
             import_module(f"pipeline.commands.{MODULES[name]}"), f"{name}_command"
         )
         return command
+
+
+class _Commands(click.Group):
+    """The commands; a word of ``MEANT`` gets what was meant, and not the nearest spelling."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; UsageError with the right one if the word is known."""
+        if args[0] in MEANT:
+            from pipeline.core.errors import UsageError
+
+            raise UsageError(f"no such command: {args[0]}", hint=f"take {MEANT[args[0]]}")
+        return super().resolve_command(ctx, args)
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -82,6 +109,7 @@ def _version() -> str:
 
 
 @click.group(
+    cls=_Commands,
     commands=_OnDemand(),
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/commands.md.",

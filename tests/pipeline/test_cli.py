@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pipeline.cli import _guarded, cli
+from pipeline.cli import MEANT, MODULES, _guarded, cli
 from pipeline.commands.diff import judged
 from pipeline.core.errors import BuildError, BuildInterrupted, GateError, JudgementInterrupted
 from pipeline.core.exit_codes import ExitCode
@@ -41,6 +41,17 @@ def test_help_names_the_commands() -> None:
     assert done.returncode == 0
     for command in ("build", "test", "doctor", "list", "rollback", "layout", "verify", "bundle"):
         assert command in done.stdout
+
+
+def test_a_word_for_a_command_gets_the_command_that_is_meant() -> None:
+    """The nearest spelling of `run` is `prune`, which removes versions."""
+    assert not MEANT.keys() & MODULES.keys()
+    for word in ("run", "check", "top", "metrics"):
+        done = pipeline(word, "--", "true")
+        assert done.returncode == ExitCode.USAGE
+        assert f"bin/hakmem {word}`" in done.stderr
+    done = pipeline("remove", "-p", "mixed")
+    assert "`prune`" in done.stderr and "`uninstall`" in done.stderr
 
 
 def test_help_is_quick_because_it_imports_no_package_but_click() -> None:
