@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import shlex
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from pipeline.core.errors import BusyError
 from pipeline.core.output import on_one_line
@@ -19,21 +21,40 @@ from pipeline.core.output import on_one_line
 def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock of the tree's state ``folder``.
 
-    When another run has it: with ``wait`` say so once and wait, else raise BusyError.
+    When another run has it: with ``wait`` say so and wait, else raise BusyError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     holder = folder / "lock-holder"
     with (folder / "lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _takes(lock):
             sentence = _sentence(folder)
             if not wait:
-                raise BusyError(sentence, hint="wait until it has ended") from None
+                raise BusyError(sentence, hint="wait until it has ended")
             say(f"{sentence}; waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _wait_for(lock, folder, say)
         holder.write_text(_self(), encoding="utf-8")
         yield  # closed, the file lets go of the lock
+
+
+def _wait_for(lock: TextIO, folder: Path, say: Callable[[str], None]) -> None:
+    """Take the lock when it is free; say each minute who has it, which may be one more run by then.
+
+    It asks each second, as nothing could be said while the kernel waits.
+    """
+    for second in itertools.count(1):
+        time.sleep(1)
+        if _takes(lock):
+            return
+        if second % 60 == 0:
+            say(f"{_sentence(folder)}; waiting for {second // 60} min now")
+
+
+def _takes(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def other_run(folder: Path) -> str:

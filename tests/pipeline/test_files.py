@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,27 @@ def test_the_lock_is_taken_by_a_command_with_a_name_that_is_no_text(
     words = r"`pipeline bundle import 'a  \.tar\.gz'`, since"
     with tree_lock(tmp_path, wait=False, say=print), pytest.raises(BusyError, match=words):
         tree_lock(tmp_path, wait=False, say=print).__enter__()
+
+
+def test_who_waits_for_the_lock_is_told_each_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    seconds = iter(range(150))
+    with ExitStack() as first:
+        first.enter_context(tree_lock(tmp_path, wait=False, say=print))
+        monkeypatch.setattr(
+            "pipeline.core.lock.time.sleep",
+            lambda _: first.close() if next(seconds, None) is None else None,
+        )
+        with tree_lock(tmp_path, wait=True, say=said.append):
+            pass
+    assert [line.rpartition("; ")[2] for line in said] == [
+        "waiting for it",
+        "waiting for 1 min now",
+        "waiting for 2 min now",
+    ]
+    assert all(f"process {os.getpid()}" in line for line in said)
 
 
 def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
