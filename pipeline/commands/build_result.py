@@ -60,8 +60,8 @@ def _where_it_is(published: Published) -> str:
     if (back := _went_back(published, before)) is not None:
         return back
     return (
-        f"`current` is now {now}; it was {before.name} before. This one was judged no less fully, "
-        "and is not shown to be worse"
+        f"`current` is now {now}; it was {before.name} before. This one was judged in no shorter "
+        "mode, and is not shown to be worse"
     )
 
 

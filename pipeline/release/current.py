@@ -47,8 +47,8 @@ def why_current_stays(
 ) -> str | None:
     """Return why ``current`` does not move from ``now`` by itself, or None if it may.
 
-    It moves to what was judged as fully as ``now``, or more so, and is not shown to be worse than
-    it in anything; ``worse`` are the sentences of that.
+    It moves to what was judged in the mode of ``now`` or a fuller one, and is not shown to be worse
+    than it in anything; ``worse`` are the sentences of that.
     """
     if now is None or now == version:
         return None

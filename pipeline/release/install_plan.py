@@ -102,4 +102,4 @@ def _files(version: Version) -> Iterator[tuple[str, Path]]:
 def _check_prefix(place: Place) -> None:
     for name, path in (("--prefix", place.prefix), ("--destdir", place.destdir)):
         if path is not None and not path.is_absolute():
-            raise UsageError(f"{name} {path} is not an absolute path", hint=f"{name} /opt/hakmem")
+            raise UsageError(f"{name} {path} is not an absolute path", hint=f"{name} $PWD/{path}")
