@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.file_options import EXISTING_FILE, output_option
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import Word, verbose_option
 from pipeline.commands.profile_options import line_option
 from pipeline.commands.versions import complete_version
@@ -58,7 +59,7 @@ def export_command(
     from pipeline.release.mending import require_undamaged
     from pipeline.release.wish import resolve
 
-    found = resolve(Tree.here(), profile, version)
+    found = resolve(Tree.here(), line_meant(profile, version), version)
     require_accepted(found)
     require_undamaged(found)
     target = output or Path(f"{_file_name(found)}.tar.gz")

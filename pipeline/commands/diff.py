@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import line_option
 from pipeline.commands.report_meant import complete_wish, folder_of, read_meant
 from pipeline.commands.since_judged import fields_since, said_since
@@ -54,6 +55,7 @@ def diff_command(
         raise click.UsageError(
             "--quick shortens a measurement, and none was asked for: add --measure"
         )
+    profile = line_meant(profile, older, further=newer)
     before, after = read_meant(profile, older), read_meant(profile, newer)
     direct = _measured(profile, older, newer, quick) if measure else None
     comparison = compare_versions(before, after, direct)

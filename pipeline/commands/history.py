@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.file_options import OUTPUT_FILE, require_folder
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import line_option
+from pipeline.commands.say import say_other_run
 
 if TYPE_CHECKING:
     from pipeline.report.history import History
@@ -53,6 +55,8 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
 
     history = read_history(Tree.here(), profile)
     if not history.points:
+        history = read_history(Tree.here(), profile := line_meant(profile, None))
+    if not history.points:
         others = _with_reports()
         raise VersionError(
             f"there is no report of profile {profile!r}; profiles with one: "
@@ -69,6 +73,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         from pipeline.report.history_text import render_history
 
         click.echo(render_history(history), nl=False)
+    say_other_run(Tree.here())
 
 
 def _with_reports() -> list[str]:

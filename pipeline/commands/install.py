@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import alone_variant_option, line_option
 from pipeline.commands.versions import complete_version
 from pipeline.core.variant import shared_name
@@ -73,6 +74,7 @@ def install_command(
     from pipeline.release.prune import remember_place
     from pipeline.release.wish import resolve
 
+    profile = line_meant(profile, version)
     found = resolve(Tree.here(), profile, version)
     require_accepted(found)  # a build does not mend what is rejected
     require_undamaged(found)

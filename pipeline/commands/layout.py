@@ -8,6 +8,7 @@ import click
 
 from pipeline.commands.layout_propose import propose_command
 from pipeline.commands.layout_search import search_command
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import line_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
@@ -59,6 +60,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     from pipeline.layout.check import check_layout
     from pipeline.release.commit import differs_since
 
+    profile = line_meant(profile, version)
     require_known_files(Tree.here(), split_line(profile)[0])
     subject = _open(profile, version)
     findings = check_layout(subject.text, subject.promise())
@@ -86,7 +88,7 @@ def show_command(profile: str, version: str | None) -> None:
 
     from pipeline.layout.show import show_map
 
-    subject = _open(profile, version)
+    subject = _open(line_meant(profile, version), version)
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from pipeline.core.paths import Tree
 
 
-def line_meant(profile: str, wish: str | None, option: str = "") -> str:
+def line_meant(profile: str, wish: str | None, option: str = "", further: str | None = None) -> str:
     """Return the line that a command acts on: as asked for, the default, or the only one that fits.
 
     ``wish`` is the version that is asked for, behind ``option``. Where it is a path, the profile is
-    of no account. VersionError, with a command for each, if several fit and the default does not.
+    of no account; ``further`` is a version that was typed after it. VersionError, with a command
+    for each, if several fit and the default does not.
     """
     from pipeline.core.paths import Tree
 
@@ -32,7 +33,7 @@ def line_meant(profile: str, wish: str | None, option: str = "") -> str:
     if profile in fitting or not fitting:
         return profile
     if len(fitting) > 1:
-        words = [option, wish] if wish else []
+        words = [option, wish, further or ""] if wish else []
         raise _several(profile, fitting, what, " ".join((context.command_path, *_quoted(words))))
     only = fitting[0]
     say(f"note: {profile!r} has no {what}, so this is about {only!r}, the only one with", err=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import profile_option
 from pipeline.commands.versions import complete_version
 
@@ -42,7 +43,7 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
     from pipeline.release.wish import resolve
 
     tree = Tree.here()
-    found = resolve(tree, profile, version)
+    found = resolve(tree, line_meant(profile, version), version)
     require_accepted(found)
     require_undamaged(found)
     if found.variant != PRODUCTION:

@@ -10,6 +10,7 @@ from pipeline.commands.file_options import output_option
 from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import line_option
 from pipeline.commands.report_meant import BASELINE, complete_wish, folder_of, read_meant
+from pipeline.commands.say import say_other_run
 from pipeline.commands.since_judged import fields_since, said_since
 from pipeline.core.paste import runnable
 
@@ -87,6 +88,7 @@ def report_command(
     """
     from pipeline.core.exit_codes import ExitCode
     from pipeline.core.files import replace_text
+    from pipeline.core.paths import Tree
 
     profile, chosen = line_meant(profile, version), _form_of(form, output)
     model = _model(profile, version, against)
@@ -98,6 +100,7 @@ def report_command(
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(runnable(text) if chosen == "term" else text, nl=False)
+    say_other_run(Tree.here())
     code = _checked(model) if check else ExitCode.OK
     if code:
         click.echo(runnable(_why_checked(model)), err=True)

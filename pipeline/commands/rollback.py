@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 def rollback_command(profile: str, wish: str | None) -> None:
     """Make an older published version current, or any by --to.
 
-    Without --to it is the version before the current one; --to takes a newer one, too. The version
-    that was current is set aside: a build of the same does not bring it back, until `pipeline
-    unpin` or a build of something else that becomes current. The command does not wait for a build
-    that runs.
+    Without --to it is the newest before the current one that is whole and not rejected; --to takes
+    a newer one, too. The version that was current is set aside: a build of the same does not bring
+    it back, until `pipeline unpin` or a build of something else that becomes current. The command
+    does not wait for a build that runs.
 
     \b
     Examples:
@@ -80,19 +80,25 @@ def _gone_to(target: Version, now: Version | None, versions: list[Version]) -> s
 
 
 def _before(tree: Tree, versions: list[Version], now: Version | None, profile: str) -> Version:
-    """Return the version published before the current one, rejected ones left out."""
+    """Return the version published before the current one, rejected and damaged ones left out.
+
+    Where all are damaged it is the first of them, and an error says how to mend it.
+    """
     from pipeline.release.marks import read_marks
     from pipeline.report.kept import removed_last
 
     marks = read_marks(versions[0].folder.parent)
     good = [one for one in versions if marks.rejection(one) is None]
     older = versions[versions.index(now) + 1 :] if now in versions else versions
-    found = next((one for one in older if one in good), None)
+    usable = [one for one in older if one in good]
+    found = next((one for one in usable if one.is_whole()), next(iter(usable), None))
     if found is None:
         newer = [one for one in versions if one != now]
         if older:
             raise _all_rejected(older, profile)
         raise _oldest(now, newer, good, profile, removed_last(tree, profile))
+    for passed in usable[: usable.index(found)]:
+        say(f"{passed.name} is damaged, so it is passed over: {passed.damage()}")
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.profile_options import any_profile_option, known_line
+from pipeline.commands.say import say_other_run
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -75,6 +76,7 @@ def list_command(profile: str | None) -> None:
         rows += _rows(tree, name)
     for line in _table(rows, _room()):
         click.echo(line)
+    say_other_run(tree)
 
 
 def _room() -> int:

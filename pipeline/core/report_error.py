@@ -17,6 +17,7 @@ from pipeline.core.errors import (
     PipelineError,
     SpaceError,
     UsageError,
+    VersionError,
     cannot_use,
     folder_is_gone,
     how_to_write,
@@ -24,6 +25,7 @@ from pipeline.core.errors import (
 )
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.home import is_tree, own_root
+from pipeline.core.lock import other_run
 from pipeline.core.paste import runnable
 from pipeline.core.paths import Tree, from_here
 
@@ -50,13 +52,20 @@ def report_error(error: BaseException) -> int:
         return ExitCode.USAGE
     known = folder_is_gone(error) or _as_space_error(error) or _as_name(error) or error
     if isinstance(known, PipelineError):
-        _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
+        hint = f"{_meanwhile(known)}{known.hint or known.exit_code.cure}"
+        _tell(known.message, hint, known.log, known)
         return known.exit_code
     log = _keep(error)
     what = "with the log" if log is not None else "with this message"
     hint = f"this is a fault of the pipeline: please report it {what}"
     _tell(f"unexpected {type(error).__name__}: {error}", hint, log)
     return ExitCode.INTERNAL
+
+
+def _meanwhile(error: PipelineError) -> str:
+    """Return what may publish just now the version that is asked for and not there; or ""."""
+    other = other_run(Tree(own_root()).state) if isinstance(error, VersionError) else ""
+    return other and f"{other}: if that is the build of it, wait. Else: "
 
 
 def _help_of(error: click.ClickException) -> str:

@@ -41,9 +41,19 @@ def refused(*words: str) -> VersionError:
 
 
 @pytest.mark.usefixtures("tree")
-@pytest.mark.parametrize("command", ["report", "verify", "health", "rollback"])
-def test_the_only_profile_with_a_version_is_taken_and_named(command: str) -> None:
-    said = typed(command).stderr
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["report"], ["verify"], ["health"], ["rollback"], ["history"], ["package"]),
+        *(["diff", OLD], ["install", "--prefix", "away", "--dry-run"], ["bundle", "export"]),
+        *(["layout", "check"], ["layout", "show"]),
+    ],
+)
+def test_the_only_profile_with_a_version_is_taken_and_named(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = typed(*words).stderr
     assert "note: 'mixed' has no published version, so this is about 'p', the only one with" in said
 
 
@@ -68,6 +78,9 @@ def test_a_version_that_was_typed_stands_in_each_command(tree: Tree) -> None:
     assert "`.venv/bin/pipeline verify 1.0-aa -p p`" in refused("verify", "1.0-aa").hint
     assert "`.venv/bin/pipeline rollback --to 1.0-aa -p p`" in (
         refused("rollback", "--to", "1.0-aa").hint
+    )
+    assert (
+        "`.venv/bin/pipeline diff 1.0-aa 1.0-bb -p p`" in refused("diff", "1.0-aa", "1.0-bb").hint
     )
 
 

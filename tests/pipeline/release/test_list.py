@@ -11,7 +11,9 @@ from rollback_support import BAD, OLD, make, tree_of_two, version
 from pipeline.cli import cli
 from pipeline.commands import versions
 from pipeline.core.errors import VersionError
+from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
+from pipeline.core.report_error import report_error
 from pipeline.release.current import current
 from pipeline.release.marking import reject
 from pipeline.release.marks import read_marks
@@ -116,3 +118,29 @@ def test_a_version_of_no_profile_says_where_nothing_is_published(tree: Tree) -> 
     assert isinstance(done.exception, VersionError)
     assert "nothing is published for profile 'mixed'" in done.exception.message
     assert "-p p" in done.exception.hint
+
+
+@pytest.mark.parametrize("command", ["list", "report", "history"])
+def test_a_run_beside_is_named_where_nothing_is_published(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tree = Tree(tmp_path)
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
+    monkeypatch.setattr("pipeline.core.report_error.own_root", lambda: tmp_path)
+    error = CliRunner().invoke(cli, [command]).exception
+    assert error is not None
+    report_error(error)
+    assert "another pipeline run" not in capsys.readouterr().err
+    with tree_lock(tree.state, wait=False, say=print):
+        report_error(error)
+    assert "another pipeline run works in this tree (process" in capsys.readouterr().err
+
+
+def test_a_run_beside_is_named_below_what_is_published(tree: Tree) -> None:
+    with tree_lock(tree.state, wait=False, say=print):
+        done = CliRunner().invoke(cli, ["list"])
+    assert "another pipeline run works in this tree" in done.stderr and OLD in done.stdout
+    assert CliRunner().invoke(cli, ["list"]).stderr == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rollback_support import BAD, OLD, Killed, kill, tree_of_two, type_, version
+from rollback_support import BAD, OLD, Killed, kill, make, tree_of_two, type_, version
 
 from pipeline.cli import cli
 from pipeline.core import lock
@@ -120,6 +120,21 @@ def test_where_no_version_is_current_what_is_installed_is_to_be_removed(
     said = type_("reject", BAD, "--reason", "bad")
     cure = f"`.venv/bin/pipeline uninstall --prefix {tmp_path / 'prefix'}`"
     assert f"{BAD} is still installed in {tmp_path / 'prefix'}; {cure} removes it" in said
+
+
+def test_a_damaged_version_is_passed_over(tree: Tree) -> None:
+    make(tree, "1.0-cc33", "2025-12-31")
+    version(tree, OLD).library.write_text("damaged", encoding="utf-8")
+    said = type_("rollback")
+    assert f"{OLD} is damaged, so it is passed over: lib/libhakmem.so (changed)" in said
+    assert current(tree.dist("p")) == version(tree, "1.0-cc33")
+
+
+def test_where_all_older_versions_are_damaged_that_is_said(tree: Tree) -> None:
+    version(tree, OLD).library.write_text("damaged", encoding="utf-8")
+    with pytest.raises(ArtifactError, match=f"{OLD} is damaged"):
+        type_("rollback")
+    assert current(tree.dist("p")) == version(tree, BAD)
 
 
 def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
