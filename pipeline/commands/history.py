@@ -47,7 +47,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
       pipeline history -p mixed --html history.html
       pipeline history --json
     """
-    from pipeline.core.errors import VersionError
+    from pipeline.core.errors import NothingYet
     from pipeline.core.files import replace_text
     from pipeline.core.paths import Tree
     from pipeline.core.variant import asked_for
@@ -58,7 +58,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         history = read_history(Tree.here(), profile := line_meant(profile, None))
     if not history.points:
         others = _with_reports()
-        raise VersionError(
+        raise NothingYet(
             f"there is no report of profile {profile!r}; profiles with one: "
             f"{', '.join(others) or 'none'}",
             hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` makes one"

@@ -45,9 +45,10 @@ def _fitting(tree: Tree, profile: str, wish: str | None) -> tuple[list[str], str
     from pipeline.core.variant import split_line
     from pipeline.release.last import LAST
     from pipeline.release.published import lines_with, published
+    from pipeline.release.wish import has
     from pipeline.report.kept import kept_reports
 
-    if wish and wish != LAST and kept_reports(tree.reports(profile)):
+    if wish and wish != LAST and has(kept_reports(tree.reports(profile)), wish):
         return [profile], ""  # what was only judged there can be named, too
     if wish == LAST:
         what = "build that was judged here"

@@ -71,7 +71,7 @@ def folder_of(profile: str, wish: str | None) -> Path:
 
 def _last(tree: Tree, profile: str) -> Path:
     """Return the folder of the build that was judged last; VersionError if none was."""
-    from pipeline.core.errors import VersionError
+    from pipeline.core.errors import NothingYet
     from pipeline.core.variant import asked_for
     from pipeline.release.last import LAST
     from pipeline.release.published import lines_with
@@ -83,7 +83,7 @@ def _last(tree: Tree, profile: str) -> Path:
     others = "".join(
         f"; or read another: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere
     )
-    raise VersionError(
+    raise NothingYet(
         f"no build of profile {profile!r} was judged in this tree",
         hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` judges one{others}",
     )

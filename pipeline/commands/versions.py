@@ -126,14 +126,14 @@ def _lines_of(tree: Tree, profile: str) -> list[str]:
 
 def _profiles_published(tree: Tree) -> list[str]:
     """Return the profiles with published versions, sorted; VersionError if there are none."""
-    from pipeline.core.errors import VersionError
+    from pipeline.core.errors import NothingYet
     from pipeline.release.published import check_folder, published
 
     folders = [path for path in sorted(tree.dists.glob("[!.]*")) if path.is_dir()]
     found = [folder.name for folder in folders if published(folder)]
     check_folder(tree.dist("mixed"))
     if not found:
-        raise VersionError(
+        raise NothingYet(
             f"nothing is published in this tree, {tree.root}",
             hint=_judged_only(tree) or "`.venv/bin/pipeline build` builds `mixed`",
         )

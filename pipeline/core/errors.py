@@ -155,6 +155,10 @@ class VersionError(PipelineError):
     exit_code = ExitCode.VERSION
 
 
+class NothingYet(VersionError):
+    """Of a profile nothing is published or judged at all: a build that runs may change that."""
+
+
 class UnfitError(PipelineError):
     """No library can be preloaded into a program, or this processor cannot run the library."""
 

@@ -14,10 +14,10 @@ import click
 from pipeline.core.errors import (
     BuildInterrupted,
     GateError,
+    NothingYet,
     PipelineError,
     SpaceError,
     UsageError,
-    VersionError,
     cannot_use,
     folder_is_gone,
     how_to_write,
@@ -63,8 +63,8 @@ def report_error(error: BaseException) -> int:
 
 
 def _meanwhile(error: PipelineError) -> str:
-    """Return what may publish just now the version that is asked for and not there; or ""."""
-    other = other_run(Tree(own_root()).state) if isinstance(error, VersionError) else ""
+    """Return what may make just now what is asked for and not there; or ""."""
+    other = other_run(Tree(own_root()).state) if isinstance(error, NothingYet) else ""
     return other and f"{other}: if that is the build of it, wait. Else: "
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.core.errors import SpaceError, VersionError
+from pipeline.core.errors import NothingYet, SpaceError
 from pipeline.core.variant import asked_for
 from pipeline.release.version import CURRENT, MANIFEST, Version
 
@@ -50,9 +50,9 @@ def check_folder(dist: Path) -> None:
             )
 
 
-def nothing_published(profile: str, dists: Path) -> VersionError:
+def nothing_published(profile: str, dists: Path) -> NothingYet:
     """Return the error for a profile of which nothing is published; it names those that have."""
-    return VersionError(
+    return NothingYet(
         f"nothing is published for profile {profile!r}",
         hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}`{_others(dists)}",
     )
