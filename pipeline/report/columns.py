@@ -27,4 +27,5 @@ def left_out(
 
 def narrow(out: Sequence[str]) -> list[str]:
     """Return the note that names what was left out; none where nothing was."""
-    return [f"note: not shown, for the terminal is too narrow: {', '.join(out)}"] if out else []
+    named = ", ".join(out).replace("\n", " ")
+    return [f"note: not shown, for the terminal is too narrow: {named}"] if out else []

@@ -16,10 +16,10 @@ from pipeline.report.terminal import fitted, plain
 VERSION = "version"
 HEADINGS = (
     *("", VERSION, "judged", "mode", "throughput", "interval"),
-    *("I-cache misses", "instructions/op", "peak MiB", "text bytes", ""),
+    *("I-cache\nmisses", "instructions\nper op", "peak\nMiB", "text\nbytes", ""),
 )
 FIRST_FIGURE = 4  # of the headings
-SPARED = ("text bytes", "instructions/op", "mode", "peak MiB", "judged", "interval")
+SPARED = ("text\nbytes", "instructions\nper op", "mode", "peak\nMiB", "judged", "interval")
 """Columns that a narrow terminal does without, the first one first."""
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
@@ -32,6 +33,8 @@ from pipeline.report.view import (
     untabled,
 )
 
+BRIEF = "PIPELINE_BRIEF"
+"""`.ci/review` sets this variable: its answer comes later, and has the tables."""
 SAID, WORDS = ("is", "memory"), 13
 """The columns of words, and how wide they get where room is short: "0.5 to 1.6 %)" fits."""
 UNWRAPPED = 500
@@ -56,9 +59,12 @@ FINDINGS = {
 
 
 def show_verdict(console: BuildConsole, model: ReportModel) -> None:
-    """Show the short table of a judgement among the messages of a run."""
+    """Show the short table of a judgement among the messages of a run, or its headline alone."""
     console.say("")
-    render_terminal(model, console.rich)
+    if os.environ.get(BRIEF):
+        _show(console.rich, _brief(model))
+    else:
+        render_terminal(model, console.rich)
     console.say("")
 
 
@@ -212,9 +218,10 @@ def fitted(
     """Return a table of the columns that there is room for, and the headings of the others.
 
     ``spared`` are those that a reader can do without, the first one first. From column ``figures``
-    on there are figures. No cell is cut.
+    on there are figures. No cell is cut; a heading may have two lines.
     """
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    lines = [max(heading.split("\n"), key=len) for heading in headings]
+    widths = [max(map(len, column)) for column in zip(lines, *rows, strict=True)]
     out = left_out(headings, widths, spared, terminal_width())
     kept = [number for number, heading in enumerate(headings) if heading not in out]
     table = Table(box=None, pad_edge=False, header_style="bold")

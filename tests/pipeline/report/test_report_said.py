@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 from judge_support import pair, pairs, program_of, request_of, result_of, throughput_of
 from report_support import mixed
+from rich.console import Console
 
+from pipeline.core.console import BuildConsole
 from pipeline.judge.health import summarise as summarise_health
 from pipeline.judge.model import HealthCheck
 from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import summarise
 from pipeline.judge.whole_command import command_in, whole_command
+from pipeline.report import terminal
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.findings import findings
@@ -113,6 +117,18 @@ def test_the_terminal_says_which_checks_were_skipped(gone: list[str], says: str)
     said = as_text(model.model_copy(update={"verify": verify}))
     assert ("skipped" in said) is bool(gone)
     assert says in said
+
+
+def test_a_build_of_a_review_says_the_headline_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, said = report_of(uneven()), []
+    for brief in (False, True):
+        console = BuildConsole(Console(file=io.StringIO(), width=500))
+        if brief:
+            monkeypatch.setenv(terminal.BRIEF, "1")
+        terminal.show_verdict(console, model)
+        assert isinstance(console.rich.file, io.StringIO)
+        said.append(console.rich.file.getvalue().strip().splitlines())
+    assert len(said[1]) == 1 < len(said[0]) and said[0][0] == said[1][0]
 
 
 def test_where_no_check_ran_the_reason_says_it_alone() -> None:

@@ -67,7 +67,8 @@ def scripted(tmp_path: Path) -> Path:
     root = tmp_path / "scripted"
     (root / ".ci").mkdir(parents=True)
     shutil.copy(ROOT / ".ci/review", root / ".ci/review")
-    build = '#!/bin/sh\n[ -t 0 ] && echo asked\necho built\nexit "$(cat "$(dirname "$0")/code")"\n'
+    said = "[ -t 0 ] && echo asked\necho built, brief: $PIPELINE_BRIEF"
+    build = f'#!/bin/sh\n{said}\nexit "$(cat "$(dirname "$0")/code")"\n'
     (root / "bootstrap").write_text(build, encoding="utf-8")
     (root / "bootstrap").chmod(0o755)
     (root / "training/profiles").mkdir(parents=True)
@@ -150,7 +151,7 @@ def test_what_is_published_already_is_named_before_anything_is_built(scripted: P
     head = subprocess.check_output(commit, text=True).strip()
     lines = script("HEAD", at=scripted).stdout.splitlines()
     assert lines[0] == f"asked for {head} quick in dist/mixed"
-    assert lines[-1] == "built"
+    assert lines[-1] == "built, brief: 1"
 
 
 def test_the_script_says_that_a_tree_is_compared_with_itself(scripted: Path) -> None:
