@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 from pydantic import Field, FiniteFloat
 
 from pipeline.judge.counts import CountingSource
+from pipeline.judge.left_out import AllLeftOut
 from pipeline.judge.request import CacheGeometry, Mode
-from pipeline.judge.samples import Record
+from pipeline.judge.samples import Record, older
 from pipeline.judge.statistics import Interval
 
-EVIDENCE_VERSION: Literal[1] = 1
+EVIDENCE_VERSION: Literal[2] = 2
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -166,11 +167,11 @@ class Ablation(Record):
 
 
 class Evidence(Record):
-    """All evidence of one build. ``left_out`` has one sentence for each thing not measured."""
+    """All evidence of one build. ``left_out`` is what was not measured."""
 
-    schema_version: Literal[1] = EVIDENCE_VERSION
+    schema_version: Annotated[Literal[2], older(1, 2)] = EVIDENCE_VERSION
     mode: Mode
-    left_out: tuple[str, ...] = ()
+    left_out: AllLeftOut = ()
     per_operation: tuple[PerOperation, ...] = ()
     curve: tuple[CurvePoint, ...] = ()
     curve_workloads: tuple[str, ...] = ()

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat
 
 from pipeline.judge.counts import Counting, RealProgram
 from pipeline.judge.known import CountedJudgement, SelfCheck, SelfJudgement
+from pipeline.judge.left_out import AllLeftOut
 from pipeline.judge.request import CacheGeometry, Margins, Mode
-from pipeline.judge.samples import Record, Throughput
+from pipeline.judge.samples import Record, Throughput, older
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-SCHEMA_VERSION: Literal[2] = 2
+SCHEMA_VERSION: Literal[3] = 3
 
 
 class Key(Record):
@@ -148,14 +149,13 @@ class Environment(Record):
 class VerifyResult(Record):
     """The whole judgement of one tuned build against one baseline.
 
-    ``left_out`` has one sentence for each thing that this mode did not do. ``self_check`` is None
-    where the judge was not judged. ``programs`` are what the I-cache key is judged by; none in
-    records from when loops were.
+    ``left_out`` is what this mode did not do; ``self_check`` is None where nobody judged the judge.
+    ``programs`` are what the I-cache key is judged by; none in records from when loops were.
     """
 
-    schema_version: Literal[2] = SCHEMA_VERSION
+    schema_version: Annotated[Literal[3], older(2, 3)] = SCHEMA_VERSION
     mode: Mode
-    left_out: tuple[str, ...]
+    left_out: AllLeftOut
     created: str
     seconds: float
     seed: int

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline.core.budget import MIN_PAIRS
+from pipeline.judge.left_out import LeftOut
 from pipeline.judge.tasks import Task
 
 Side = Literal["baseline", "tuned"]
@@ -144,7 +145,7 @@ class JudgeRequest:
     ``tasks`` are those of real programs that are counted as a whole, with ``count_env``.
     ``slowed`` is a library built with HAKMEM_SLOWDOWN, by which the judge is judged for
     ``self_check_s`` seconds a time; None leaves that out.
-    ``mode`` and ``left_out`` (a sentence for each thing the caller leaves out) go into the result.
+    ``mode`` and ``left_out`` (what the caller leaves out) go into the result.
     """
 
     baseline: Path
@@ -162,7 +163,7 @@ class JudgeRequest:
     slowed: Path | None = None
     self_check_s: float = 60.0
     mode: Mode = "default"
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     def __post_init__(self) -> None:
         if self.pairs < MIN_PAIRS or self.pairs % 2:

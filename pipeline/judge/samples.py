@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipeline.judge.request import Kind, Side
 from pipeline.judge.statistics import Interval
@@ -20,6 +20,11 @@ class Record(BaseModel):
     """Base of all results: immutable, and strict about names when read back."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def older(before: int, now: int) -> BeforeValidator:
+    """Let a record of the schema before be read: its fields make themselves those of now."""
+    return BeforeValidator(lambda kept: now if kept == before else kept)
 
 
 class RunSample(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pipeline.core.processor import ANY, nearest
 from pipeline.core.variant import PRODUCTION
@@ -14,7 +14,7 @@ from pipeline.judge.cost import Cost
 from pipeline.judge.decided import decided_by
 from pipeline.judge.gained import gains
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.samples import Record
+from pipeline.judge.samples import Record, older
 from pipeline.judge.statistics import Interval
 from pipeline.judge.topic import Topic
 from pipeline.judge.verdict import Verdict
@@ -24,7 +24,7 @@ from pipeline.report.compared_model import Comparison
 from pipeline.report.made_model import Layout, StageRow, Training
 from pipeline.report.times import WorkloadTimes
 
-REPORT_VERSION: Literal[2] = 2
+REPORT_VERSION: Literal[3] = 3
 
 
 class SummaryRow(Record):
@@ -117,7 +117,7 @@ class ReportModel(Record):
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
 
-    schema_version: Literal[2] = REPORT_VERSION
+    schema_version: Annotated[Literal[3], older(2, 3)] = REPORT_VERSION
     profile: str
     version: str
     published: bool

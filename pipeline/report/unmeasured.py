@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from pipeline.judge.left_out import Subject
 from pipeline.report.model import ReportModel
 
 ONE_CACHE = "one cache was counted, that of this machine; a build with --thorough counts several"
-NO_CHECK = "the judge is not checked"
-"""How the judge begins the sentence of a check that is left out: the list has that already."""
 
 _GATHERED = {
-    "ablation": "the chain of builds",
-    "layout_null": "random layouts",
-    "self_times": "the time of each function",
-    "programs": "the library's share of real programs",
+    Subject.ABLATION: ("ablation", "the chain of builds"),
+    Subject.LAYOUT_NULL: ("null", "random layouts"),
+    Subject.SELF_TIMES: ("self-time", "the time of each function"),
+    Subject.PROGRAMS: ("programs", "the library's share of real programs"),
 }
-"""What the evidence may lack, by its field, in the words of what it left out."""
-_ANCHORS = {
-    "ablation": "ablation",
-    "layout_null": "null",
-    "self_times": "self-time",
-    "programs": "programs",
-}
+"""What the evidence may lack: the anchor of its section, and its name."""
+_LISTED = {Subject.SELF_CHECK, *_GATHERED}
+"""What the list has anyhow where the report lacks it."""
 
 
 class Unmeasured(NamedTuple):
@@ -49,15 +44,9 @@ def anchors(model: ReportModel) -> set[str]:
 
 def limits(model: ReportModel) -> list[str]:
     """Return what was measured only so far, and what else there is to know of it."""
-    said = [one for one in model.verify.left_out if not one.startswith(NO_CHECK)]
     gathered = model.evidence.left_out if model.evidence else ()
-    said += [one for one in gathered if not _subjects(one) <= set(_GATHERED.values())]
-    return list(dict.fromkeys(said))
-
-
-def _subjects(sentence: str) -> set[str]:
-    """Return what a sentence of the evidence is about: "one thing and another: why"."""
-    return set(sentence.partition(": ")[0].split(" and "))
+    every = (*model.verify.left_out, *gathered)
+    return list(dict.fromkeys(one.why for one in every if one.subject not in _LISTED))
 
 
 def _judged(model: ReportModel) -> Iterator[Unmeasured]:
@@ -71,18 +60,17 @@ def _judged(model: ReportModel) -> Iterator[Unmeasured]:
 
 def _gathered(model: ReportModel) -> Iterator[Unmeasured]:
     reasons = _reasons(model)
-    for field, what in _GATHERED.items():
-        if not getattr(model.evidence, field, None):
-            why = reasons.get(what) or model.evidence_reason or _by_mode(model)
-            yield Unmeasured(_ANCHORS[field], what, why)
+    for subject, (anchor, what) in _GATHERED.items():
+        if not getattr(model.evidence, subject, None):
+            why = reasons.get(subject) or model.evidence_reason or _by_mode(model)
+            yield Unmeasured(anchor, what, why)
 
 
-def _reasons(model: ReportModel) -> Mapping[str, str]:
+def _reasons(model: ReportModel) -> Mapping[Subject, str]:
     """Return what the evidence says of what it left out; in a quick build the mode says it."""
     if model.evidence is None or model.verify.mode == "quick":
         return {}
-    said = model.evidence.left_out
-    return {what: one.partition(": ")[2] for one in said for what in _subjects(one)}
+    return {one.subject: one.why for one in model.evidence.left_out}
 
 
 def _by_mode(model: ReportModel) -> str:

@@ -39,7 +39,7 @@ def test_the_command_line_goes_before_the_profile(
 ) -> None:
     here = shop(tmp_path, options)
     assert budget_s(here) == seconds
-    said = " ".join(left_out(here))
+    said = " ".join(one.why for one in left_out(here))
     is_limit = not options.thorough and not (options.quick and seconds >= 60)  # of a full run
     assert (f"judging ends after {seconds:g} s" in said) == is_limit
     assert ("or later, once each workload has its fewest pairs" in said) == is_limit

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import BuildError
+from pipeline.judge.left_out import LeftOut, Subject
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import UNSTRIPPED
@@ -19,10 +20,10 @@ from pipeline.stages.proof.verify import Verdict
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence, LayoutNull
 
-NO_CHAIN = "the chain of builds and random layouts"
-NOT_THOROUGH = ("random layouts: they are counted with --thorough alone",)
-NOT_SAMPLED = "the time of each function"
-NOT_COUNTED = "random layouts: none of the real programs by which they are ranked was counted"
+NOT_THOROUGH = LeftOut(Subject.LAYOUT_NULL, "they are counted with --thorough alone")
+NOT_COUNTED = LeftOut(
+    Subject.LAYOUT_NULL, "none of the real programs by which they are ranked was counted"
+)
 
 
 def gather(
@@ -51,7 +52,7 @@ def gather(
         counting = judged.counting
         return Evidence(
             mode=shop.options.mode,
-            left_out=left_out if sampled else (*left_out, f"{NOT_SAMPLED}: {_unsampled(shop)}"),
+            left_out=left_out if sampled else (*left_out, _unsampled(shop)),
             per_operation=per_operation(counting),
             curve=curve_points(counting),
             programs=program_shares(judged.programs),
@@ -73,23 +74,25 @@ def _no_chain(shop: Workshop) -> str:
     return "left out with --quick" if quick else "the profile has gate.chain = false"
 
 
-def _unsampled(shop: Workshop) -> str:
-    return "perf is not installed" if shop.chain else _no_chain(shop)
+def _unsampled(shop: Workshop) -> LeftOut:
+    why = "perf is not installed" if shop.chain else _no_chain(shop)
+    return LeftOut(Subject.SELF_TIMES, why)
 
 
 def _random_layouts(
     shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Candidate], chosen: Chosen
-) -> tuple[LayoutNull | None, tuple[str, ...]]:
+) -> tuple[LayoutNull | None, tuple[LeftOut, ...]]:
     """Return the counts of random layouts, or None and what is left out for what reason."""
     if not shop.chain:
-        return None, (f"{NO_CHAIN}: {_no_chain(shop)}",)
+        why = _no_chain(shop)
+        return None, (LeftOut(Subject.ABLATION, why), LeftOut(Subject.LAYOUT_NULL, why))
     if not shop.options.thorough:
-        return None, NOT_THOROUGH
+        return None, (NOT_THOROUGH,)
     linked = linked_of(chain, chosen.candidate)
     try:
         null = layout_null(shop, setup, plain, chosen.candidate, linked)
     except BuildError as error:  # this step has one order only: no null
-        return None, (f"random layouts: {error.message}",)
+        return None, (LeftOut(Subject.LAYOUT_NULL, error.message),)
     return null, () if null else (NOT_COUNTED,)
 
 

@@ -16,6 +16,7 @@ from pipeline.stages.build.workloads import task_digest
 from pipeline.stages.build.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
+    from pipeline.judge.left_out import LeftOut
     from pipeline.judge.request import BenchCommand, HealthCommand, JudgeRequest
     from pipeline.judge.tasks import Task
 
@@ -136,8 +137,10 @@ def self_check_s(shop: Workshop) -> float:
     return max(shop.profile.gate.self_check_s, shop.options.verify_s or 0.0)
 
 
-def left_out(shop: Workshop) -> tuple[str, ...]:
-    """Return what this mode does not do, a sentence each."""
+def left_out(shop: Workshop) -> tuple[LeftOut, ...]:
+    """Return what this mode does not do."""
+    from pipeline.judge.left_out import LeftOut, Subject
+
     mode = shop.options.mode
     if mode == "thorough":
         return ()
@@ -146,12 +149,13 @@ def left_out(shop: Workshop) -> tuple[str, ...]:
         "its fewest pairs; decided or not"
     )
     if mode == "default":
-        return (f"{limit} (--verify-time sets more)",)
+        return (LeftOut(Subject.BUDGET, f"{limit} (--verify-time sets more)"),)
     full = shop.profile.gate.budget_s
+    shorter = LeftOut(Subject.BUDGET, f"{limit} (a full run goes on for {full:g} s)")
     return (
-        *((f"{limit} (a full run goes on for {full:g} s)",) if budget_s(shop) < full else ()),
-        "the judge is not checked: neither against the same build nor with a known slowdown",
-        "training and judging use the shorter runs of the profile",
+        *((shorter,) if budget_s(shop) < full else ()),
+        LeftOut(Subject.SELF_CHECK, "left out with --quick"),
+        LeftOut(Subject.RUNS, "training and judging use the shorter runs of the profile"),
     )
 
 

@@ -6,12 +6,15 @@ import pytest
 from pydantic import ValidationError
 
 from pipeline.evidence.model import CurvePoint, Evidence, ProgramShare
+from pipeline.judge.left_out import LeftOut, Subject
 from pipeline.judge.request import CacheGeometry
 
 
 def test_what_was_not_measured_is_none_after_a_trip_through_json() -> None:
     point = CurvePoint(geometry=CacheGeometry(512, 2), baseline=1.5, tuned=None)
-    evidence = Evidence(mode="quick", left_out=("no chain",), curve=(point,))
+    evidence = Evidence(
+        mode="quick", left_out=(LeftOut(Subject.ABLATION, "no chain"),), curve=(point,)
+    )
     again = Evidence.model_validate_json(evidence.model_dump_json())
     assert again == evidence
     assert again.curve[0].tuned is None

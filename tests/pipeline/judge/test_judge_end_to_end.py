@@ -41,7 +41,7 @@ def test_a_result_says_everything_about_itself_and_survives_json(
     lines: list[str] = []
     result = judge(request(built, tmp_path, "slow", "fast"), lines.append)
     assert VerifyResult.model_validate_json(result.model_dump_json()) == result
-    assert result.schema_version == 2
+    assert result.schema_version == 3
     assert result.counting.source == "valgrind"
     assert "perf is not installed" in result.counting.why
     assert result.environment.tools["perf"] == "not installed"

@@ -31,6 +31,7 @@ from pipeline.evidence.model import (
 from pipeline.geometry.model import Difference
 from pipeline.judge.counts import Counting
 from pipeline.judge.known import Bloat, CountedJudgement, Dose, SelfCheck, SelfJudgement
+from pipeline.judge.left_out import LeftOut, Subject
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import CacheGeometry
 from pipeline.judge.samples import Throughput
@@ -170,7 +171,7 @@ def bad() -> ReportModel:
         profile="mixed",
         version="0.1.0-bad",
         result=result.model_copy(
-            update={"mode": "quick", "left_out": ("the judge is not checked: at all",)}
+            update={"mode": "quick", "left_out": (LeftOut(Subject.SELF_CHECK, "at all"),)}
         ),
         allow_neutral=True,
         inputs=Inputs(receipts={}),
@@ -259,7 +260,7 @@ def evidence() -> Evidence:
     sizes = (512, 1024, 4096, 16384, 65536)
     return Evidence(
         mode="default",
-        left_out=("Nothing of the kernel is counted.",),
+        left_out=(LeftOut(Subject.OTHER, "Nothing of the kernel is counted."),),
         per_operation=(
             PerOperation(build="baseline", pressure=True, workloads=("mixed",), instructions=30.0),
         ),

@@ -17,6 +17,7 @@ from report_support import RECEIPTS, bad, evidence, good, older
 
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points, swept_workloads
+from pipeline.judge.left_out import Subject
 from pipeline.judge.request import CacheGeometry
 from pipeline.release.contents import write_sums
 from pipeline.report.build import Inputs, report_model
@@ -24,8 +25,11 @@ from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import ReportModel
 from pipeline.report.schema import schema_page
+from pipeline.report.unmeasured import limits
 
 ROOT = Path(__file__).resolve().parents[3]
+LIMIT = "judging ends after 60 s of timed runs (--verify-time sets more)"
+NEITHER = "the chain of builds and random layouts"
 SCHEMA = ROOT / "docs" / "report.schema.json"
 
 
@@ -50,7 +54,7 @@ def test_schema_refuses_what_is_no_report() -> None:
     report["surprise"] = True
     del report["verify"]
     said = " ".join(error.message for error in validator().iter_errors(report))
-    assert all(word in said for word in ("surprise", "verify", "2 was expected"))
+    assert all(word in said for word in ("surprise", "verify", "3 was expected"))
 
 
 def test_a_report_is_the_same_when_read_back(tmp_path: Path) -> None:
@@ -69,6 +73,26 @@ def test_a_report_from_before_findings_had_topics_is_read_and_shown(tmp_path: Pa
     assert f"- {doubt.what}: {doubt.detail}" in render_markdown(read)
 
 
+def test_a_report_that_kept_sentences_of_what_was_left_out_is_read_as_values(
+    tmp_path: Path,
+) -> None:
+    kept = json.loads(render_json(good()))
+    kept |= {"schema_version": 2, "evidence": evidence().model_dump(mode="json")}
+    kept["verify"] |= {"schema_version": 2, "left_out": [LIMIT, "the judge is not checked: at all"]}
+    kept["evidence"] |= {"schema_version": 1, "left_out": [f"{NEITHER}: no time", "as it was"]}
+    for field in ("ablation", "layout_null"):
+        kept["evidence"][field] = None
+    (tmp_path / JSON).write_text(json.dumps(kept), encoding="utf-8")
+    write_sums(tmp_path)
+    read = read_report(tmp_path)
+    assert read.evidence and [one.subject for one in read.evidence.left_out] == [
+        *(Subject.ABLATION, Subject.LAYOUT_NULL, Subject.OTHER)
+    ]
+    assert limits(read) == [LIMIT, "as it was"]
+    assert "- The chain of builds, random layouts: no time.\n" in render_markdown(read)
+    assert json.loads(render_json(read))["schema_version"] == 3
+
+
 def test_the_short_table_of_an_older_report_has_the_units_of_today(tmp_path: Path) -> None:
     model = good()
     old = model.summary[0].model_copy(update={"unit": "ms a run", "baseline": 230.0})
@@ -80,8 +104,8 @@ def test_the_short_table_of_an_older_report_has_the_units_of_today(tmp_path: Pat
     ("content", "words"),
     [
         (None, "has no report.json"),
-        ("{", "is no report of schema 2"),
-        ('{"schema_version": 1}', "is no report of schema 2"),
+        ("{", "is no report of schema 3"),
+        ('{"schema_version": 1}', "is no report of schema 3"),
     ],
 )
 def test_bad_reports_are_refused_with_a_reason(

@@ -166,11 +166,11 @@ def test_last_without_any_build(fresh: Sandbox) -> None:
 def test_a_report_of_another_schema_is_refused(built: Sandbox, tmp_path: Path) -> None:
     folder = edited(built, tmp_path / "old", 1)
     content = (folder / JSON).read_text(encoding="utf-8")
-    (folder / JSON).write_text(content.replace('"schema_version": 2', '"schema_version": 1', 1))
+    (folder / JSON).write_text(content.replace('"schema_version": 3', '"schema_version": 1', 1))
     (folder / "manifest.json").unlink(missing_ok=True)  # else it is a damaged version
     code, said = report(built, "report", str(folder))
     assert code == ExitCode.ARTIFACT
-    assert "is no report of schema 2" in said
+    assert "is no report of schema 3" in said
 
 
 def test_check_fails_on_what_is_refused(built: Sandbox, tmp_path: Path) -> None:
