@@ -170,15 +170,21 @@ class ChildError(PipelineError):
 
     exit_code = ExitCode.BUILD
 
+    def __init__(
+        self, how: str, *, program: str = "", hint: str = "", log: Path | None = None
+    ) -> None:
+        """Keep ``program`` and ``how`` it failed apart: some callers have another name for it."""
+        super().__init__(f"{program}: {how}" if program else how, hint=hint, log=log)
+        self.program = program
+        self.how = how
+
 
 class ChildFailed(ChildError):
     """A child process ended with an exit code that was not expected, or by a signal."""
 
-    def __init__(
-        self, message: str, *, returncode: int, hint: str = "", log: Path | None = None
-    ) -> None:
+    def __init__(self, how: str, *, program: str, returncode: int, log: Path | None = None) -> None:
         """Keep ``returncode``; negative means the number of the signal that ended it."""
-        super().__init__(message, hint=hint, log=log)
+        super().__init__(how, program=program, log=log)
         self.returncode = returncode
 
 

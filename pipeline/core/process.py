@@ -225,14 +225,14 @@ def _failure(
     words: tuple[str, ...], returncode: int, stdout: str, stderr: str, log: Path | None
 ) -> ChildFailed:
     last_words = (stderr.strip() or stdout.strip()).splitlines()[-TAIL_LINES:]
-    message = "\n  ".join([f"{Path(words[0]).name}: {describe_exit(returncode)}", *last_words])
-    return ChildFailed(message, returncode=returncode, log=log)
+    how = "\n  ".join([describe_exit(returncode), *last_words])
+    return ChildFailed(how, program=Path(words[0]).name, returncode=returncode, log=log)
 
 
 def _timeout(words: tuple[str, ...], timeout_s: float, log: Path | None) -> ChildTimeout:
-    name = Path(words[0]).name
     return ChildTimeout(
-        f"{name}: still running after its limit of {timeout_s:g} s",
+        f"still running after its limit of {timeout_s:g} s",
+        program=Path(words[0]).name,
         log=log,
         hint="try again on a quieter machine; on a quiet one it hangs, or is far too slow: run the "
         "first line of the log in a shell",

@@ -113,9 +113,8 @@ def run_workload(
     try:
         return run(argv, env=env, timeout_s=timeout_s, log=log, tied=tied)
     except ChildError as error:
-        how = error.message.removeprefix(f"{Path(argv[0]).name}: ")  # often a program of ours
         raise WorkloadError(
-            f"workload {bench.name}: {how}",
+            f"workload {bench.name}: {error.how}",  # the program is often one of ours
             hint=error.hint or "run the first line of the log in a shell",
             log=log,
         ) from error

@@ -148,9 +148,9 @@ def _judged(
 
 
 def _passed(command: HealthCommand, loaded: Completed, log: Path) -> HealthCheck:
-    said = "same as plain" if loaded.stdout.strip() else SILENT
-    found = _result(command, "passed", said, log)
-    return found.model_copy(update={"stderr": first_line(loaded.stderr)})
+    silent = not loaded.stdout.strip()
+    found = _result(command, "passed", SILENT if silent else "same as plain", log)
+    return found.model_copy(update={"stderr": first_line(loaded.stderr), "silent": silent})
 
 
 def _varies(command: HealthCommand, plain: Completed, logs: Path) -> bool:

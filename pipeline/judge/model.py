@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -55,10 +55,16 @@ SILENT = "ended as plain, and printed nothing that could be compared"
 """What is said of a health check that passed by its exit code alone."""
 
 
+def _silent(kept: dict[str, Any]) -> bool:
+    """Tell whether a check of an older record was silent: its words alone say so there."""
+    return kept.get("detail") == SILENT
+
+
 class HealthCheck(Record):
     """One real program: plain, then preloaded with the tuned library.
 
-    ``stderr`` is the first line that it wrote there though it passed.
+    ``stderr`` is the first line that it wrote there though it passed. ``silent``: it passed by its
+    exit code alone.
     """
 
     name: str
@@ -66,6 +72,7 @@ class HealthCheck(Record):
     detail: str
     stderr: str = ""
     log: str | None = None
+    silent: bool = Field(default_factory=_silent)
 
 
 class Health(Record):
@@ -94,7 +101,7 @@ class Health(Record):
     def silent(self) -> str:
         """That no program which passed has printed anything; "" where one has, or none passed."""
         passed = [one for one in self.checks if one.status == "passed"]
-        if not passed or any(one.detail != SILENT for one in passed):
+        if not passed or not all(one.silent for one in passed):
             return ""
         return f"no health check printed anything: {', '.join(one.name for one in passed)}"
 

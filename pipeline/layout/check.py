@@ -40,7 +40,8 @@ RULES: dict[Rule, str] = {
 class Finding(Record):
     """One thing the contract says about a function. Only ``broken`` ones break it.
 
-    ``unknown`` means that the rule could not be looked at.
+    ``unknown`` means that the rule could not be looked at. ``often`` says of a function that is hot
+    and not listed so how often it ran; "" of all others, and in older records.
     """
 
     rule: Rule
@@ -48,6 +49,7 @@ class Finding(Record):
     text: str
     broken: bool
     unknown: bool = False
+    often: str = ""
 
 
 CALLS, HOTTEST_BLOCKS = "calls", "runs of hottest blocks"
@@ -211,7 +213,7 @@ def _listed(text: TextMap, promise: Promise) -> Iterator[Finding]:
             yield Finding(rule="marks", symbol=name, text=part, broken=False)
             continue
         part = f"{rate}, and {'in cold.txt' if name in promise.lists.cold else 'not in hot.txt'}"
-        yield Finding(rule="listed", symbol=name, text=part, broken=False)
+        yield Finding(rule="listed", symbol=name, text=part, broken=False, often=rate)
 
 
 def _cold(text: TextMap, hot: list[Function], promise: Promise) -> Iterator[Finding]:

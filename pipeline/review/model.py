@@ -205,10 +205,11 @@ class Review:
 
     def _moves(self) -> Iterator[Remark]:
         """Yield which functions changed lists; one that ran often should not leave hot.txt."""
-        ran = {one.symbol: one.text for one in self.head.contract or () if one.rule == "listed"}
+        ran = {one.symbol: one for one in self.head.contract or () if one.rule == "listed"}
         for name, lists in self.relisted.items():
-            calls = ran.get(name, "").partition(", and ")[0]
-            seen = f", though it ran often: {calls}" if name in ran else ""
+            seen = (
+                f", though it ran often: {ran[name].often or ran[name].text}" if name in ran else ""
+            )
             level: Level = "warning" if name in ran else "note"
             what, place = f"{name} changed lists", self.lists.place(name)
             yield Remark(level, "layout", what, f"{move(lists)}{seen}", *place)

@@ -82,6 +82,13 @@ def test_failure_carries_code_and_last_words() -> None:
     assert caught.value.returncode == 3
 
 
+def test_how_a_child_failed_is_known_without_its_name() -> None:
+    with pytest.raises(ChildFailed) as caught:
+        process.run(["/bin/sh", "-c", "exit 3"])
+    assert (caught.value.message, caught.value.how) == ("sh: exit code 3", "exit code 3")
+    assert caught.value.program == "sh"
+
+
 def test_death_by_signal_is_named() -> None:
     with pytest.raises(ChildFailed, match="killed by SIGSEGV"):
         process.run(["sh", "-c", "kill -SEGV $$"])

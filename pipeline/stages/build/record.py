@@ -118,7 +118,13 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
 
 def of_program(command: str) -> str:
     """Return " of sort" for the command line of a process; "" where its trace does not have it."""
-    return "" if command == "-" else f" of {Path(command.split(maxsplit=1)[0]).name}"
+    program = program_in(command)
+    return f" of {program}" if program else ""
+
+
+def program_in(command: str) -> str:
+    """Return the name of the program of such a command line; "" where there is none."""
+    return "" if command == "-" else Path(command.split(maxsplit=1)[0]).name
 
 
 def run_recorded(

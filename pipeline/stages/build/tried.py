@@ -14,7 +14,7 @@ from pipeline.core.process import last_line
 from pipeline.profile.workload import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.programs import SHELLS
-from pipeline.stages.build.record import of_program, run_recorded
+from pipeline.stages.build.record import of_program, program_in, run_recorded
 from pipeline.trace.record import Wishes
 from pipeline.trace.tools import recorder_tools
 
@@ -92,7 +92,7 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
     )
     if _is_tool(most, command):
         yield (
-            f"note: the busiest process is{of_program(most.name).removeprefix(' of')}, a tool: was "
+            f"note: the busiest process is {program_in(most.name)}, a tool: was "
             "the server asked anything, or does it run without LD_PRELOAD?"
         )
     elif seconds < SHORT_S:
@@ -108,7 +108,7 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
 def _is_tool(most: Process, command: Sequence[str]) -> bool:
     """Tell whether the busiest process of a script is one of the tools that it calls."""
     driven = bool(command) and Path(command[0]).name in SHELLS
-    return driven and of_program(most.name).removeprefix(" of ") in TOOLS
+    return driven and program_in(most.name) in TOOLS
 
 
 def _long(seconds: float) -> Iterator[str]:

@@ -104,7 +104,8 @@ def run_workload(
             hint = ALONE if isinstance(workload, Program) else STOPPED
             raise _failed(workload, end, hint, log) from error
         except ChildFailed as error:
-            how = error.message.removeprefix(f"{SETARCH}: ")  # which is no program of the user
+            ours = error.program == SETARCH  # no program of the user
+            how = error.how if ours else error.message
             raise _failed(workload, f"failed: {how}", ALONE, log) from error
 
 

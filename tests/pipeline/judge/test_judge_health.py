@@ -11,7 +11,7 @@ from toys_support import make_toys, quiet, request
 
 from pipeline.judge.health import check_all
 from pipeline.judge.judging import judge
-from pipeline.judge.model import SILENT
+from pipeline.judge.model import SILENT, HealthCheck
 from pipeline.judge.request import HealthCommand
 from pipeline.report.findings import findings
 
@@ -57,6 +57,8 @@ def test_a_check_that_prints_nothing_shows_nothing_and_is_told(built: Path, tmp_
         "kv ended well and wrote to stderr",
         "no health check printed anything: kv",
     ]
+    kept = check.model_dump(exclude={"silent"})  # as older records
+    assert HealthCheck.model_validate(kept).silent
     spoken = HealthCommand(name="other", argv=("echo", "x"))
     assert not check_all((silent, spoken), built / "fast.so", tmp_path, quiet).silent
 

@@ -221,6 +221,7 @@ def test_a_static_name_of_several_files_is_not_proposed() -> None:
 def test_what_is_no_count_of_calls_is_not_called_so() -> None:
     odd = good(other=function("other", 5000, calls=99))
     assert "of a million calls" in notes(odd)[0].text
+    assert notes(odd)[0].text == f"{notes(odd)[0].often}, and not in hot.txt"
     blocks = replace(PROMISE, counted=HOTTEST_BLOCKS)
     assert "of a million runs of hottest blocks" in notes(odd, blocks)[0].text
 
