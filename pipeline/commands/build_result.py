@@ -91,7 +91,7 @@ def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
     """Say which command would decide what is undecided in a build that was published."""
     if report is None:
         return
-    from pipeline.report.view import next_command
+    from pipeline.report.what_next import next_command
 
     if step := next_command(report):
         console.prose(f"next: {step}")
@@ -114,7 +114,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
 
     if published.judged is not None and published.report is not None:
         from pipeline.release.current import untouched
-        from pipeline.report.view import next_command
+        from pipeline.report.what_next import next_command
 
         _show(console, published.report)
         console.prose(

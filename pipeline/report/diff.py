@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.report import text, view
+from pipeline.report import text
 from pipeline.report.compared_model import ComparedRow, Comparison
+from pipeline.report.rows import changed_functions, undecided
 from pipeline.report.templating import environment
 from pipeline.report.terminal import STYLES, plain
 
@@ -30,7 +31,7 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
         comparison=comparison,
         newer=newer,
         verdict=verdict(comparison),
-        changed=view.changed_functions(comparison),
+        changed=changed_functions(comparison),
     )
 
 
@@ -75,7 +76,7 @@ def _name(row: ComparedRow) -> str:
 
 
 def _lines(comparison: Comparison, newer: str) -> list[str]:
-    count = len(view.changed_functions(comparison))
+    count = len(changed_functions(comparison))
     return [
         *(f"note: {note}" for note in comparison.notes),
         f"{count} of {len(comparison.functions)} functions came, went or changed in size",
@@ -86,7 +87,7 @@ def _lines(comparison: Comparison, newer: str) -> list[str]:
 
 def _measure(comparison: Comparison) -> list[str]:
     """Say how to find out what the records do not tell."""
-    if not view.undecided(comparison):
+    if not undecided(comparison):
         return []
     if comparison.measured:
         return [
@@ -99,6 +100,6 @@ def _measure(comparison: Comparison) -> list[str]:
 def verdict(comparison: Comparison) -> str:
     """Return in a few words whether the newer version is worse, and what nobody knows."""
     worse = [row.name for row in comparison.worse]
-    open_ = [row.name for row in view.undecided(comparison)]
+    open_ = [row.name for row in undecided(comparison)]
     said = f"worse in {', '.join(worse)}" if worse else "no regression was shown"
     return f"{said}; not decided: {', '.join(open_)}" if open_ else said

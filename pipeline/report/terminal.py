@@ -24,14 +24,9 @@ from pipeline.report import text
 from pipeline.report.columns import left_out
 from pipeline.report.contents import contents
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import (
-    harmless,
-    next_command,
-    not_current,
-    paired_lines,
-    slowest_first,
-    untabled,
-)
+from pipeline.report.opening import paired_lines, untabled
+from pipeline.report.rows import slowest_first
+from pipeline.report.what_next import harmless, next_command, not_current
 
 BRIEF = "PIPELINE_BRIEF"
 """`.ci/review` sets this variable: its answer comes later, and has the tables."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pipeline.report import text, view
+from pipeline.report import text
 from pipeline.report.code_model import CodeMap, MapFunction
+from pipeline.report.rows import anchor
 from pipeline.report.svg.draw import box, drawing, element, line, words
 
 PAGE = 4096
@@ -132,7 +133,7 @@ def _function(one: MapFunction, rows: list[Row], hottest: int, why: Why) -> Mark
     return element(
         "a",
         Markup("").join(parts),
-        href=f"#{view.anchor(one.name)}" if one.name in why else None,
+        href=f"#{anchor(one.name)}" if one.name in why else None,
         tabindex="-1",
         data_fn=one.parent or one.name,
     )

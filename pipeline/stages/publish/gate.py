@@ -35,7 +35,7 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
     from pipeline.judge.advice import advice
     from pipeline.report.terminal import show_verdict
-    from pipeline.report.view import against_before
+    from pipeline.report.what_next import against_before
 
     allowed, _ = passes(shop, verdict)
     if not allowed:

@@ -31,7 +31,8 @@ from pipeline.judge.verdict import Verdict
 from pipeline.report import terminal
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.model import ReportModel, Source
-from pipeline.report.view import judged_again, next_command
+from pipeline.report.repeat import judged_again
+from pipeline.report.what_next import next_command
 from pipeline.stages.build.workshop import Options
 from pipeline.stages.publish import gate
 

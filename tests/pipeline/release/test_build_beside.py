@@ -19,7 +19,7 @@ from pipeline.release.current import current, why_current_stays
 from pipeline.report import files
 from pipeline.report.kept import was_published
 from pipeline.report.model import ReportModel
-from pipeline.report.view import next_command
+from pipeline.report.what_next import next_command
 from pipeline.stages.publish import publish, reporting
 from pipeline.stages.publish.product import STAGE, inputs_of
 

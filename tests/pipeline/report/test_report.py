@@ -29,9 +29,11 @@ from pipeline.report.html import render_html
 from pipeline.report.in_tree import example_lines
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Decision, Finding, ReportModel, Source
+from pipeline.report.repeat import commands
+from pipeline.report.rows import slowest_first
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text, render_terminal
-from pipeline.report.view import commands, harmless, slowest_first
+from pipeline.report.what_next import harmless
 from pipeline.stages.build.workshop import Options
 
 GOLDEN = Path(__file__).parent / "golden"

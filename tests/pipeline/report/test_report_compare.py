@@ -28,8 +28,9 @@ from pipeline.report.compare import compare_versions
 from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.diff import render_diff, verdict
+from pipeline.report.explained import none_shown
 from pipeline.report.model import ReportModel
-from pipeline.report.view import changed_functions, none_shown
+from pipeline.report.rows import changed_functions
 
 
 def judgements(comparison: Comparison) -> dict[str, str]:

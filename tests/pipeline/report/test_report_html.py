@@ -14,6 +14,7 @@ from pipeline.judge.known import Dose
 from pipeline.judge.statistics import Interval
 from pipeline.judge.topic import Topic
 from pipeline.report.build import alone
+from pipeline.report.explained import measured_and_found
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding
@@ -22,7 +23,6 @@ from pipeline.report.svg.intervals import Span, cell_axis, span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
 from pipeline.report.text import ends, injected, quantity
-from pipeline.report.view import measured_and_found
 
 LIMIT = 2_000_000
 SECTIONS = [

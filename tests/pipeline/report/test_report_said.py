@@ -23,9 +23,9 @@ from pipeline.report.findings import findings
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import ReportModel
+from pipeline.report.opening import paired, paired_lines
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text
-from pipeline.report.view import paired, paired_lines
 
 
 def report_of(found: Throughput) -> ReportModel:

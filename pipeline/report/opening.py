@@ -1,0 +1,56 @@
+"""The first words of a report: the verdict, and what it was compared with."""
+
+from __future__ import annotations
+
+from pipeline.core.variant import PRODUCTION, line_of
+from pipeline.judge.headline import remarks, sentences
+from pipeline.report.in_tree import in_tree
+from pipeline.report.model import ReportModel
+
+
+def paired(model: ReportModel) -> str:
+    """Return what the two columns are: else readers divide them, and wonder."""
+    plain, command, *rest = paired_lines(model)
+    return " ".join((plain, f"{command}.", *rest))
+
+
+def paired_lines(model: ReportModel) -> tuple[str, ...]:
+    """Return the same line by line; a command has one of its own."""
+    return (
+        "The baseline is this library built with -O2 and no profile. It is not the malloc that you "
+        "have. This compares with that; with `-- YOUR-PROGRAM` behind it, in a program of yours:",
+        f"`{against_libc(model)}`",
+        "Speed: the baseline is 1, and more is faster. The interval is that of the pairs.",
+        "Memory: both columns are medians; their change is the median over the pairs.",
+    )
+
+
+def against_libc(model: ReportModel) -> str:
+    """Return the command that compares with libc, on the workloads that the build was judged by."""
+    command = ".venv/bin/pipeline versus"
+    if model.published:
+        return f"{command} libc {line_of(model.profile, model.variant)}:{model.version}"
+    return f"{command} -p {model.profile} libc {in_tree(model.verify.tuned.path)}"
+
+
+def opening(model: ReportModel) -> str:
+    """Return the verdict in words; of a variant also what its baseline is, and what it costs."""
+    return " ".join(opening_sentences(model))
+
+
+def opening_sentences(model: ReportModel) -> list[str]:
+    """Return the same sentence by sentence."""
+    return _of_variant(model, sentences(model.verify))
+
+
+def untabled(model: ReportModel) -> str:
+    """Return what of it no table of the terminal has."""
+    return " ".join(_of_variant(model, remarks(model.verify)))
+
+
+def _of_variant(model: ReportModel, said: list[str]) -> list[str]:
+    if model.variant == PRODUCTION:
+        return said
+    cost = model.cost.sentence if model.cost else "What it costs against production is unknown."
+    kind = model.variant
+    return [f"{kind.capitalize()}; its baseline is the plain {kind} build.", *said, cost]
