@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from pipeline.core.variant import asked_for, line_of
-from pipeline.judge.advice import kept
+from pipeline.judge.build_again import kept
 from pipeline.report import text
 from pipeline.report.model import ReportModel
 

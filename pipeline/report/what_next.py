@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pipeline.core.variant import line_of
-from pipeline.judge.advice import next_step, same_build, to_decide
+from pipeline.judge.advice import next_step
+from pipeline.judge.build_again import same_build
+from pipeline.judge.more_time import to_decide
 from pipeline.report.model import ReportModel
 from pipeline.report.repeat import asked_words
 

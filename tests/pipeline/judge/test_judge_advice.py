@@ -21,10 +21,12 @@ from pipeline.commands.duration import Duration
 from pipeline.core.budget import LEAST_S
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
-from pipeline.judge.advice import BORDER, MOST_S, SURPLUS, advice, next_step, to_decide
+from pipeline.judge.advice import advice, next_step
+from pipeline.judge.how_long import MOST_S, SURPLUS
 from pipeline.judge.keys import percent, throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.more_time import BORDER, to_decide
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
