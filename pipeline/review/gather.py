@@ -14,7 +14,8 @@ from pipeline.profile.load import load_profile
 from pipeline.release.marks import read_marks
 from pipeline.release.mending import require_undamaged
 from pipeline.release.version import Version, in_short
-from pipeline.report.compare import compare_versions, other_geometry
+from pipeline.report.compare import compare_versions
+from pipeline.report.compare_notes import other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
 from pipeline.report.relisted import relisted

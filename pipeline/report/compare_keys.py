@@ -1,0 +1,120 @@
+"""Speed and memory of two versions: by two judgements made apart, or by one of both."""
+
+from __future__ import annotations
+
+from pipeline.judge.keys import LEANER, share
+from pipeline.judge.keys import compare as judge_interval
+from pipeline.judge.model import VerifyResult
+from pipeline.judge.samples import Throughput
+from pipeline.judge.statistics import Interval
+from pipeline.report.compare_alike import no_runs, other_workloads, same_runs, timed_names
+from pipeline.report.compare_counts import (
+    fewer,
+)
+from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Judgement
+from pipeline.report.summary import peak_mib, summary_rows
+from pipeline.report.text import workloads_apart
+
+
+def gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
+    """Return the two gains over the baseline, where they say anything of each other."""
+    before, after = older.throughput.overall, newer.throughput.overall
+    ratio = _quotient(before, after)
+    margins = older.margins.throughput, newer.margins.throughput
+    judgement = OF_VERDICT[judge_interval(ratio, min(margins))]
+    doubt = _incomparable(older, newer, judgement)
+    row = ComparedRow(
+        name="gain over the baseline",
+        unit="",
+        before=before.value,
+        after=after.value,
+        ratio=None,
+        judgement="unknown",
+        why=doubt,
+    )
+    if doubt:
+        return row
+    apart = workloads_apart(*other_workloads(older, newer))
+    by = f", by other workloads ({apart})" if apart else ""
+    why = f"both over the same baseline, in two sessions{_tighter(*margins)}{by}"
+    known = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high}
+    return row.model_copy(update={**known, "judgement": judgement, "why": why})
+
+
+def _quotient(before: Interval, after: Interval) -> Interval:
+    """Return by how much one gain is larger than another, with all that both leave open."""
+    return Interval(
+        value=after.value / before.value,
+        low=after.low / before.high,
+        high=after.high / before.low,
+        confidence=min(before.confidence, after.confidence),
+    )
+
+
+def _incomparable(older: VerifyResult, newer: VerifyResult, judgement: Judgement) -> str:
+    """Return why two gains say nothing of each other; "" where they do.
+
+    One that is worse counts also by other workloads, so that `current` stays.
+    """
+    if older.baseline.sha256 != newer.baseline.sha256:
+        return "the two baselines are not the same library: only a direct judgement can tell"
+    apart = workloads_apart(*other_workloads(older, newer))
+    if not apart or judgement == "worse":
+        return ""
+    return f"judged by other workloads ({apart}): only a direct judgement can tell"
+
+
+def _tighter(before: float, after: float) -> str:
+    """Say which margin holds where the two versions were judged by different ones."""
+    if before == after:
+        return ""
+    return f"; of the margins {share(before)} and {share(after)} the tighter one holds"
+
+
+def speed_judged(direct: VerifyResult) -> ComparedRow:
+    """Return what one judgement says of the speed of both."""
+    overall, key = direct.throughput.overall, direct.keys.throughput
+    medians = next(row for row in summary_rows(direct) if row.verdict is not None)
+    return ComparedRow(
+        name=medians.name,
+        unit=medians.unit,
+        before=medians.baseline,
+        after=medians.tuned,
+        ratio=overall.value,
+        low=overall.low,
+        high=overall.high,
+        judgement=OF_VERDICT[key.verdict],
+        why=f"judged directly: {key.reason}",
+    )
+
+
+def memory(before: Throughput, after: Throughput, changed: set[str]) -> ComparedRow:
+    """Return the peak over the workloads that both ran, which is another mean than over all.
+
+    Those that run one of the ``changed`` programs or files are not the same in both.
+    """
+    names = same_runs(before, after, changed)
+    peaks = [peak_mib(one, names) for one in (before, after)]
+    row = fewer("peak memory", peaks[0], peaks[1], LEANER, no_runs(before, after, changed))
+    most = max(len(timed_names(before)), len(timed_names(after)))
+    part = f"; over the {len(names)} of {most} workloads that both ran alike"
+    why = f"{row.why}{part}" if names and len(names) < most else row.why
+    return row.model_copy(update={"unit": "MiB", "why": why})
+
+
+def memory_judged(direct: VerifyResult) -> ComparedRow:
+    """Return what one judgement says of both: the limit of each workload, then the key."""
+    memory, key = next(row for row in summary_rows(direct) if row.unit == "MiB"), direct.keys.memory
+    judged: Judgement = OF_VERDICT[key.verdict] if key is not None else "unknown"
+    why = f"judged directly: {key.reason}" if key is not None else "this judgement has no such key"
+    return ComparedRow(
+        name=memory.name,
+        unit=memory.unit,
+        before=memory.baseline,
+        after=memory.tuned,
+        ratio=memory.ratio,
+        low=key.ratio.low if key is not None and key.ratio else None,
+        high=key.ratio.high if key is not None and key.ratio else None,
+        judgement=judged if direct.rss.holds else "worse",
+        why=why if direct.rss.holds else f"the memory limit is broken: {direct.rss.reason}",
+    )
