@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.judge.keys import memory_key, with_interval
+from pipeline.judge.keys import with_interval
+from pipeline.judge.memory_key import memory_key
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.samples import Record

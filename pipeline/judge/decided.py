@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from pipeline.judge.keys import brief_figure, in_brief, suspect_of, too_fat, worse_clock
+from pipeline.judge.keys import brief_figure, in_brief, suspect_of, worse_clock
+from pipeline.judge.memory_key import too_fat
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.outcome import NOISY, TOO_NOISY
 from pipeline.judge.regressions import OVERALL, PROGRAMS, asked_about, regressions

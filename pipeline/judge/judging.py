@@ -13,8 +13,9 @@ from pipeline.judge.counting.count import count
 from pipeline.judge.counting.whole import count_programs, whole_counter
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.keys import throughput_key
 from pipeline.judge.l1i import SWEEP, machine_l1i
+from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.model import Keys, Library, VerifyResult
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Mode, Side

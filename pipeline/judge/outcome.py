@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from pipeline.judge.keys import brief_figure, compare, holds, judge_memory, shown
+from pipeline.judge.keys import brief_figure, compare, holds, shown
+from pipeline.judge.memory_key import judge_memory
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval, is_wide

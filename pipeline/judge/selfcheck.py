@@ -18,13 +18,14 @@ import numpy as np
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge.bloat import known_bloat, same_counts
+from pipeline.judge.campaign import Runner
 from pipeline.judge.counts import RealProgram
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import Dose, SelfCheck, SelfJudgement
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand, JudgeRequest, Kind, Side
 from pipeline.judge.schedule import BLOCK, plan
-from pipeline.judge.throughput import Runner, measure
+from pipeline.judge.throughput import measure
 from pipeline.judge.verdict import Verdict
 
 Progress = Callable[[str], None]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.judge.keys import LEANER, share
 from pipeline.judge.keys import compare as judge_interval
+from pipeline.judge.keys import share
+from pipeline.judge.memory_key import LEANER
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval

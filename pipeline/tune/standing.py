@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from pipeline.judge import statistics
-from pipeline.judge.keys import rss_guard, share, throughput_key
+from pipeline.judge.keys import share, throughput_key
+from pipeline.judge.memory_key import rss_guard
 from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.samples import PairSample
 from pipeline.judge.statistics import Interval
-from pipeline.judge.throughput import summarise
+from pipeline.judge.summarise import summarise
 from pipeline.judge.verdict import Verdict
 
 LEAST_WORTH = 0.005

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from pipeline.judge import environment
 from pipeline.judge.judging import describe
-from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.keys import throughput_key
+from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.schedule import BLOCK, plan
-from pipeline.judge.throughput import Samples, measure, summarise
+from pipeline.judge.summarise import Samples, summarise
+from pipeline.judge.throughput import measure
 from pipeline.judge.whole_command import TIME_OF, told, told_in
 from pipeline.report.times import times_of
 from pipeline.versus.model import Compared, Ran, Row, VersusResult

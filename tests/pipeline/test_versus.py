@@ -30,10 +30,11 @@ from pipeline.core.errors import (
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.judge import environment
-from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.keys import throughput_key
+from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.samples import PairSample
 from pipeline.judge.statistics import Interval
-from pipeline.judge.throughput import summarise
+from pipeline.judge.summarise import summarise
 from pipeline.judge.verdict import Verdict
 from pipeline.release.contents import write_sums
 from pipeline.versus.compare import rows_of

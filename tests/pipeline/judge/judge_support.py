@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.judge.campaign import Runner
 from pipeline.judge.counts import (
     Counting,
     LibraryCounts,
@@ -18,13 +19,15 @@ from pipeline.judge.counts import (
     WorkloadCounts,
 )
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.keys import throughput_key
+from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.model import Environment, Health, HealthCheck, Keys, Library, VerifyResult
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
 from pipeline.judge.samples import PairSample, RunSample, Throughput
 from pipeline.judge.schedule import PlannedPair
 from pipeline.judge.statistics import Interval
-from pipeline.judge.throughput import Runner, ended, summarise
+from pipeline.judge.summarise import summarise
+from pipeline.judge.throughput import ended
 from pipeline.judge.verdict import Verdict
 
 HERE = Path(__file__).parent

@@ -16,7 +16,8 @@ from judge_support import (
 )
 
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import compare, in_brief, memory_key, rss_guard, throughput_key
+from pipeline.judge.keys import compare, in_brief, throughput_key
+from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 

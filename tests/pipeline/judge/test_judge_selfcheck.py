@@ -20,6 +20,7 @@ from judge_support import (
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge import bloat, selfcheck
+from pipeline.judge.campaign import Runner
 from pipeline.judge.counting.told import Told
 from pipeline.judge.counts import ProgramCounts
 from pipeline.judge.icache import icache_key
@@ -31,7 +32,6 @@ from pipeline.judge.samples import PairSample
 from pipeline.judge.schedule import Block, PlannedPair
 from pipeline.judge.selfcheck import VARIABLE, calibrate, check, slowed_by
 from pipeline.judge.tasks import Task
-from pipeline.judge.throughput import Runner
 from pipeline.judge.verdict import Verdict
 
 BENCH = BenchCommand(name="toy", argv=("/bench/toy",))

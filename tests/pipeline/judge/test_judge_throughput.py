@@ -16,6 +16,7 @@ from pipeline.judge.keys import throughput_key
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
 from pipeline.judge.samples import PairSample, RunSample, Throughput
 from pipeline.judge.schedule import BLOCK, MAX_PADDING, MOST_PAIRS, Effort, PlannedPair, allot, plan
+from pipeline.judge.summarise import summarise as summarise_pairs
 from pipeline.judge.throughput import measure
 from pipeline.judge.verdict import Verdict
 
@@ -231,7 +232,7 @@ def test_looks_come_at_the_planned_shares_whatever_the_pairs_cost(
         shares.append(share)
         return summary(asked, samples, share, *rest)  # type: ignore[arg-type]
 
-    summary = throughput.summarise
+    summary = summarise_pairs
     monkeypatch.setattr(throughput, "summarise", summarise)
     clock = uneven(np.random.default_rng(5000 + seed))
     result = measure(request(time_budget_s=200), in_turn(undecided), quiet, clock=clock)
@@ -317,7 +318,7 @@ def test_all_looks_together_are_wrong_as_seldom_as_one_may_be(
             missed.add(asked.seed)
         return result
 
-    summary = throughput.summarise
+    summary = summarise_pairs
     monkeypatch.setattr(throughput, "summarise", summarise)
     for seed in range(trials):
         judged(moody(np.random.default_rng(3000 + seed), gain), 240, seed=seed)

@@ -13,8 +13,9 @@ from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
-from pipeline.judge.keys import memory_key, rss_guard, throughput_key
-from pipeline.judge.throughput import summarise
+from pipeline.judge.keys import throughput_key
+from pipeline.judge.memory_key import memory_key, rss_guard
+from pipeline.judge.summarise import summarise
 from pipeline.learn import trial
 from pipeline.learn.rules import Proposal
 from pipeline.learn.trial import Outcome, Trial

@@ -14,7 +14,7 @@ from pipeline.core.console import BuildConsole
 from pipeline.judge.health import summarise as summarise_health
 from pipeline.judge.model import HealthCheck
 from pipeline.judge.samples import Throughput
-from pipeline.judge.throughput import summarise
+from pipeline.judge.summarise import summarise
 from pipeline.judge.whole_command import command_in, whole_command
 from pipeline.report import terminal
 from pipeline.report import text as wording
