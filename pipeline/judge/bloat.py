@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +57,29 @@ def same_counts(
     return _judged(request, "same build, I-cache", both, Verdict.NEUTRAL)
 
 
+@dataclass(frozen=True)
+class _Bloated:
+    """Counts the tasks of a request with one library, by so many lines more."""
+
+    request: JudgeRequest
+    library: Path
+    progress: Progress
+
+    def count(self, lines: Mapping[str, int], name: str) -> dict[str, Told]:
+        """Count each task with its lines; all at once, as the counter does."""
+        counter = whole_counter(self.request, "bloat/programs")
+        tasks = [
+            replace(task, env={**task.env, VARIABLE: f"{lines[task.name]:03d}"})
+            for task in self.request.tasks
+            if task.name in lines
+        ]
+        told = counter.count({name: self.library}, tasks, self._say)
+        return {one.task.name: one for one in told if one.counts}
+
+    def _say(self, line: str) -> None:
+        self.progress(f"self-check: {line}")
+
+
 def known_bloat(
     request: JudgeRequest, slowed: Path, programs: Sequence[RealProgram], progress: Progress
 ) -> CountedJudgement:
@@ -64,33 +87,28 @@ def known_bloat(
 
     Programs that hardly call malloc cannot be bloated by it and are left out.
     """
-    counter = whole_counter(request, "bloat/programs")
-
-    def counted(lines: Mapping[str, int], name: str) -> dict[str, Told]:
-        """Count each task with so many lines; all at once, as the counter does."""
-        tasks = [
-            replace(task, env={**task.env, VARIABLE: f"{lines[task.name]:03d}"})
-            for task in request.tasks
-            if task.name in lines
-        ]
-        told = counter.count({name: slowed}, tasks, lambda line: progress(f"self-check: {line}"))
-        return {one.task.name: one for one in told if one.counts}
-
+    bloated = _Bloated(request, slowed, progress)
     ours = {task.name for task in request.tasks if not task.of_profile}
     names = _most_served([one for one in programs if one.name in ours])
-    plain = counted(dict.fromkeys(names, 0), "plain")
-    probe = counted(dict.fromkeys(names, PROBED_LINES), "probe")
-    doses = _doses(plain, probe)
-    found = counted({name: dose.lines for name, dose in doses.items()}, "bloated")
-    again = _corrected(doses, plain, found)
-    nearer = counted({name: dose.lines for name, dose in again.items()}, "bloated-again")
-    doses |= {name: again[name] for name in nearer}
-    found |= nearer
+    plain = bloated.count(dict.fromkeys(names, 0), "plain")
+    probe = bloated.count(dict.fromkeys(names, PROBED_LINES), "probe")
+    doses, found = _dosed(bloated, plain, _doses(plain, probe))
     both = [
         as_program(Told(one.task, {"baseline": _only(plain[name]), "tuned": _only(one)}))
         for name, one in found.items()
     ]
     return _judged(request, "known bloat, I-cache", both, Verdict.NO_GO, list(doses.values()))
+
+
+def _dosed(
+    bloated: _Bloated, plain: Mapping[str, Told], first: Mapping[str, Bloat]
+) -> tuple[dict[str, Bloat], dict[str, Told]]:
+    """Return the doses and what came of them; where the first was not near enough, of a second."""
+    found = bloated.count({name: dose.lines for name, dose in first.items()}, "bloated")
+    again = _corrected(first, plain, found)
+    nearer = bloated.count({name: dose.lines for name, dose in again.items()}, "bloated-again")
+    doses = {**first, **{name: again[name] for name in nearer}}
+    return doses, {**found, **nearer}
 
 
 def _most_served(programs: Sequence[RealProgram]) -> list[str]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pipeline.core.console import numbered
@@ -84,12 +85,21 @@ class WholeCounter:
             say(f"counting {task.name} ({name}{', again' if again else ''})")
             return self._one(task, f"{name}-again" if again else name, libraries[name], env or {})
 
+        pairs = [(task.name, name) for task, name, _ in runs]
+        both = self._agreed(zip(pairs, in_parallel(one, runs), strict=True))
+        return tuple(
+            self._told(task, {name: both.get((task.name, name)) for name in libraries})
+            for task in tasks
+        )
+
+    def _agreed(
+        self, counted: Iterable[tuple[tuple[str, str], ProgramCounts | str]]
+    ) -> dict[tuple[str, str], ProgramCounts | str]:
+        """Return what the runs of each task with each library say together."""
         found: dict[tuple[str, str], list[ProgramCounts | str]] = defaultdict(list)
-        for (task, name, _), counts in zip(runs, in_parallel(one, runs), strict=True):
-            found[task.name, name].append(counts)
-        both = {pair: agreed(counts, self.margin) for pair, counts in found.items()}
-        return tuple(self._told(task, {n: both.get((task.name, n)) for n in libraries})
-                     for task in tasks)  # fmt: skip
+        for pair, counts in counted:
+            found[pair].append(counts)
+        return {pair: agreed(counts, self.margin) for pair, counts in found.items()}
 
     def _told(self, task: Task, counts: Mapping[str, ProgramCounts | str | None]) -> Told:
         if task.path is None:
@@ -114,15 +124,6 @@ class WholeCounter:
     ) -> Profile:
         for name, text in task.files.items():
             (room / name).write_text(text, encoding="utf-8")
-
-        def start(argv: tuple[str, ...], env: Mapping[str, str]) -> Completed:
-            with ThreadPoolExecutor(max_workers=1) as pool:
-                where = task.folder or room
-                future = pool.submit(run, argv, env=env, cwd=where, timeout_s=LIMIT_S, log=log)
-                if task.drive:
-                    task.drive(room, future)
-                return future.result()
-
         what = Simulation(
             (str(_named(room, task)), *task.arguments),
             {**task.env, **self.env, **env},
@@ -132,9 +133,22 @@ class WholeCounter:
             function=None,
             branches=False,
         )
+        start = partial(_driven, room, task, log)
         if task.counts:
             return simulate_below(self.valgrind, what, task.counts, start)
         return simulate(self.valgrind, what, start)[0]
+
+
+def _driven(
+    room: Path, task: Task, log: Path, argv: tuple[str, ...], env: Mapping[str, str]
+) -> Completed:
+    """Run a task; one that waits for clients is driven meanwhile."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        where = task.folder or room
+        future = pool.submit(run, argv, env=env, cwd=where, timeout_s=LIMIT_S, log=log)
+        if task.drive:
+            task.drive(room, future)
+        return future.result()
 
 
 def _named(room: Path, task: Task) -> Path:
