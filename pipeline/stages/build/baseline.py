@@ -72,42 +72,52 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling the library and the programs")
         build = room / "build"
-        cmake_build(
-            shop,
-            STAGE,
-            build,
-            targets=("all",),
-            compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
-            link_flags=texts(LINK),
-            options={
-                "HAKMEM_BENCH": "ON" if shop.target.is_here else "OFF",
-                "HAKMEM_TRAINING": "ON",
-                "HAKMEM_PLACED": ";".join(placed(setup)),
-                "HAKMEM_MORE_PLACES": str(PLACES - 1),
-            },
-            line=line,
-        )
-        programs = [
-            _take_program(path, room / folder)
-            for folder in PROGRAM_FOLDERS
-            for path in _programs(build / folder)
-        ]
-        _take_program(build / CLOCK, (room / CLOCK).parent)
-        for folder in PROGRAM_FOLDERS:
-            for path in _programs(build / folder / PLACED):
-                _take_program(path, room / folder / PLACED)
+        _compile(shop, setup, build, line)
+        programs = _take_programs(build, room)
         library = take_library(shop, build, room)
         facts = check_library(library, shop.log(STAGE, "probe"), shop.target)
         return {
             "build_id": facts.build_id,
             "bytes": library.stat().st_size,
-            "programs": len(programs),
+            "programs": programs,
         }
 
     made = shop.do(
         STAGE, parts, work, summary=lambda n: f"plain -O2 library, {n['programs']} programs"
     )
     return Baseline(shop.library(made), made)
+
+
+def _compile(shop: Workshop, setup: Setup, build: Path, line: StageLine) -> None:
+    cmake_build(
+        shop,
+        STAGE,
+        build,
+        targets=("all",),
+        compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
+        link_flags=texts(LINK),
+        options={
+            "HAKMEM_BENCH": "ON" if shop.target.is_here else "OFF",
+            "HAKMEM_TRAINING": "ON",
+            "HAKMEM_PLACED": ";".join(placed(setup)),
+            "HAKMEM_MORE_PLACES": str(PLACES - 1),
+        },
+        line=line,
+    )
+
+
+def _take_programs(build: Path, room: Path) -> int:
+    """Take the programs out of a build, those at other places too; return how many there are."""
+    programs = [
+        _take_program(path, room / folder)
+        for folder in PROGRAM_FOLDERS
+        for path in _programs(build / folder)
+    ]
+    _take_program(build / CLOCK, (room / CLOCK).parent)
+    for folder in PROGRAM_FOLDERS:
+        for path in _programs(build / folder / PLACED):
+            _take_program(path, room / folder / PLACED)
+    return len(programs)
 
 
 def placed(setup: Setup) -> list[str]:

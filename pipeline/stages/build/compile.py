@@ -53,19 +53,9 @@ def cmake_build(
         generate(geometry, build / GEOMETRY)
         options = {**(options or {}), "HAKMEM_GEOMETRY": str(build / GEOMETRY)}
     settings = {
-        "CMAKE_C_COMPILER": str(shop.tools.path("clang")),
-        "CMAKE_MAKE_PROGRAM": str(shop.tools.path("ninja")),
-        "CMAKE_BUILD_TYPE": "",
+        **_settings(shop, geometry),
         "CMAKE_C_FLAGS": shlex.join([*compile_flags, *code_flags(geometry)]),
         "CMAKE_SHARED_LINKER_FLAGS": shlex.join(link_flags),
-        "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld",
-        "HAKMEM_VARIANT": shop.options.variant,
-        "HAKMEM_PROFILE": shop.profile.name,
-        "HAKMEM_CPU": geometry.processor if geometry else ANY,
-        "HAKMEM_TESTS": "OFF",
-        "HAKMEM_BENCH": "OFF",
-        "HAKMEM_TRAINING": "OFF",
-        **shop.target.settings,
         **(options or {}),
     }
     cmake = shop.tools.path("cmake")
@@ -74,14 +64,36 @@ def cmake_build(
         "configure": [cmake, "-G", "Ninja", "-S", shop.tree.root, "-B", build, *defines],
         "compile": [cmake, "--build", build, "--target", *targets],
     }
-    look = steps_of_ninja(line.part) if line else None
     for name, argv in steps.items():
-        try:
-            run(argv, log=shop.log(stage, name), timeout_s=COMPILE_LIMIT_S, look=look)
-        except ChildError as error:
-            hint = error.hint or "the log has the whole output"
-            raise BuildError(_first_error(error), hint=hint, log=error.log) from error
+        _run(argv, shop.log(stage, name), line)
     _refuse_changed(shop)
+
+
+def _settings(shop: Workshop, geometry: Geometry | None) -> dict[str, str]:
+    """Return what CMake is told for each stage, as far as the stage says nothing else."""
+    return {
+        "CMAKE_C_COMPILER": str(shop.tools.path("clang")),
+        "CMAKE_MAKE_PROGRAM": str(shop.tools.path("ninja")),
+        "CMAKE_BUILD_TYPE": "",
+        "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld",
+        "HAKMEM_VARIANT": shop.options.variant,
+        "HAKMEM_PROFILE": shop.profile.name,
+        "HAKMEM_CPU": geometry.processor if geometry else ANY,
+        "HAKMEM_TESTS": "OFF",
+        "HAKMEM_BENCH": "OFF",
+        "HAKMEM_TRAINING": "OFF",
+        **shop.target.settings,
+    }
+
+
+def _run(argv: list[str | Path], log: Path, line: StageLine | None) -> None:
+    look = steps_of_ninja(line.part) if line else None
+    try:
+        run(argv, log=log, timeout_s=COMPILE_LIMIT_S, look=look)
+    except ChildError as error:
+        raise BuildError(
+            _first_error(error), hint=error.hint or "the log has the whole output", log=error.log
+        ) from error
 
 
 def source_digests(shop: Workshop) -> dict[str, str]:

@@ -36,6 +36,7 @@ from pipeline.toolchain.symbols import check_order, functions, order_names
 
 STAGE = "pgo"
 ORDER, SCRIPT = "order.txt", "sections.ld"
+BUILD = "build"
 
 
 @dataclass(frozen=True)
@@ -79,22 +80,9 @@ def pgo(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling by the profile" if profile else "compiling")
-        build = room / "build"
-        path = profile.path if profile else None
-        order, script = arrange(shop, setup, plain, path, flavour, room)
-        names = {"root": shop.tree.root, "room": build, "profile": path}
-        names |= {"order": order, "script": script}
-        cmake_build(
-            shop,
-            flavour.stage,
-            build,
-            compile_flags=texts(*flavour.compile, **names),
-            link_flags=texts(*flavour.link, **names),
-            geometry=setup.geometry,
-            line=line,
-        )
+        _compile(shop, setup, plain, profile, flavour, room, line)
         stale = _stale_profiles(shop, flavour.stage)
-        library = take_library(shop, build, room)
+        library = take_library(shop, room / BUILD, room)
         check_library(library, shop.log(flavour.stage, "probe"), shop.target)
         present = functions(shop.tools.path("llvm-nm"), library, shop.log(flavour.stage, "nm"))
         placed = check_order(library, present, setup.lists)
@@ -107,6 +95,30 @@ def pgo(
 
     made = shop.do(flavour.stage, parts, work, summary=_summary)
     return shop.library(made)
+
+
+def _compile(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    profile: ProfileData | None,
+    flavour: Flavour,
+    room: Path,
+    line: StageLine,
+) -> None:
+    path, build = profile.path if profile else None, room / BUILD
+    order, script = arrange(shop, setup, plain, path, flavour, room)
+    names = {"root": shop.tree.root, "room": build, "profile": path}
+    names |= {"order": order, "script": script}
+    cmake_build(
+        shop,
+        flavour.stage,
+        build,
+        compile_flags=texts(*flavour.compile, **names),
+        link_flags=texts(*flavour.link, **names),
+        geometry=setup.geometry,
+        line=line,
+    )
 
 
 def arrange(

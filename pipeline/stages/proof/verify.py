@@ -59,30 +59,29 @@ def verify(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("loading the judge")
-        from pipeline.judge.icache import uncounted
         from pipeline.judge.judging import judge
 
         request = judge_request(shop, setup, plain, tuned, slowed)
         result = judge(request, line.step, shop.console.notice)
         (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
-        keys = {
-            name: key.verdict.value
-            for name, key in (
-                ("throughput", result.keys.throughput),
-                ("I-cache", result.keys.icache),
-            )
-        }
-        return {
-            "keys": keys,
-            "source": result.counting.source,
-            "failed": uncounted(result.programs),
-            "unsound": [one.name for one in result.health.failed],
-        }
+        return _noted(result)
 
     made = shop.do(STAGE, parts, work, summary=_summary)
     for name, why in made.receipt.notes["failed"].items():
         shop.console.notice(f"misses were not counted in {name}: {why}")
     return Verdict(made)
+
+
+def _noted(result: VerifyResult) -> Notes:
+    from pipeline.judge.icache import uncounted
+
+    keys = {"throughput": result.keys.throughput, "I-cache": result.keys.icache}
+    return {
+        "keys": {name: key.verdict.value for name, key in keys.items()},
+        "source": result.counting.source,
+        "failed": uncounted(result.programs),
+        "unsound": [one.name for one in result.health.failed],
+    }
 
 
 def _summary(notes: Notes) -> str:
