@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from pipeline.core.variant import asked_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipeline.core.console import BuildConsole
     from pipeline.release.version import Version
     from pipeline.report.model import ReportModel
@@ -109,25 +111,39 @@ def next_commands(line: str) -> list[str]:
 
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
-    from pipeline.core.paths import from_here
-    from pipeline.core.preload import preloading
-
     if published.judged is not None and published.report is not None:
-        from pipeline.release.current import untouched
-        from pipeline.report.what_next import next_command
-
-        _show(console, published.report)
-        console.prose(
-            f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
-            f"{untouched(published.folder.parent)}; "
-            f"report: {from_here(published.judged)}; {next_command(published.report)}"
-        )
+        _tell_judged(console, published.judged, published.folder.parent, published.report, seconds)
         return
-    if published.mended:
-        _tell_mended(console, published)
-    elif published.stays is not None:
+    if published.stays is not None and not published.mended:
         _conclude_beside(console, published, seconds)
         return
+    _tell_made(console, published, seconds)
+    if published.stays is None:
+        console.prose(_where_it_is(published))
+    _tell_next(console, published.report)
+    _tell_commands(console, published)
+
+
+def _tell_judged(
+    console: BuildConsole, kept: Path, dist: Path, report: ReportModel, seconds: float
+) -> None:
+    """Say what came of a build that --no-publish keeps back."""
+    from pipeline.core.paths import from_here
+    from pipeline.release.current import untouched
+    from pipeline.report.what_next import next_command
+
+    _show(console, report)
+    console.prose(
+        f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
+        f"{untouched(dist)}; report: {from_here(kept)}; {next_command(report)}"
+    )
+
+
+def _tell_made(console: BuildConsole, published: Published, seconds: float) -> None:
+    from pipeline.core.paths import from_here
+
+    if published.mended:
+        _tell_mended(console, published)
     elif published.report is not None:
         _show(console, published.report)
         console.say(f"published in {seconds:.1f} s: {from_here(published.folder)}")
@@ -136,9 +152,12 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
             "nothing to do: sources, profile, layout, flags and tools are those of "
             f"{published.folder.name} (checked in {seconds:.1f} s)"
         )
-    if published.stays is None:
-        console.prose(_where_it_is(published))
-    _tell_next(console, published.report)
+
+
+def _tell_commands(console: BuildConsole, published: Published) -> None:
+    """Say what most people do next, and the lines to copy."""
+    from pipeline.core.preload import preloading
+
     if published.report is not None:
         for line in next_commands(published.folder.parent.name):
             console.say(line)
