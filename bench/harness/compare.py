@@ -11,16 +11,14 @@ from typing import Literal
 import click
 from rich.console import Console
 
-from bench.harness import report, saved, syscalls
+from bench.harness import options, report, saved, syscalls
 from bench.harness.allocators import Allocator, copied
 from bench.harness.arguments import (
     INTERRUPTED,
-    OUTPUT,
     Chosen,
     Missing,
     check_outputs,
     find_programs,
-    positive,
     takes_allocators,
 )
 from bench.harness.circumstances import busy_note, describe_environment, huge_pages, today
@@ -172,33 +170,19 @@ def _print_list(
     help="Play this recorded trace; without --group and --row nothing else.",
 )
 @click.option("--threads", multiple=True, type=int, help="Only rows with so many threads.")
-@click.option("-n", "--repetitions", default=5, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--scale",
-    default=1.0,
-    show_default=True,
-    callback=positive,
-    help="Factor on every row's operations.",
-)
-@click.option(
-    "--timeout", default=120.0, show_default=True, callback=positive, help="Seconds for one run."
-)
-@click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--by",
-    type=click.Choice(["wall", "cpu"]),
-    default="wall",
-    show_default=True,
-    help="Ratios of wall time, or of processor time (steadier on a busy machine).",
-)
+@options.repetitions(5)
+@options.scale("every row's operations")
+@options.timeout
+@options.programs
+@options.by("processor time (steadier on a busy machine)")
 @click.option("--count-calls", is_flag=True, help="Count mmap, madvise, ... in one run by strace.")
 @click.option(
     "--thp",
     type=click.Choice(["always", "madvise", "never"]),
     help="Transparent huge pages for the time of the comparison (root).",
 )
-@click.option("--json", "json_file", type=OUTPUT, help="Write all samples, anew after each row.")
-@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
+@options.samples("all samples, anew after each row")
+@options.tables()
 @click.option("--save", "keep_it", is_flag=True, help="Keep JSON and a page in docs/results/.")
 @click.option("--list", "only_list", is_flag=True, help="List rows and allocators, run nothing.")
 def main(

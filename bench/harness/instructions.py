@@ -17,10 +17,10 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from bench.harness import options
 from bench.harness.allocators import Allocator
 from bench.harness.arguments import (
     INTERRUPTED,
-    OUTPUT,
     Chosen,
     Missing,
     find_programs,
@@ -125,8 +125,8 @@ def count_all(
 @click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
 @takes_allocators
 @click.option("--row", "patterns", multiple=True, help="Shell pattern: pingpong-*, calloc, ...")
-@click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--json", "json_file", type=OUTPUT, help="Write the counts.")
+@options.programs
+@options.samples("the counts")
 def main(
     *,
     chosen: Chosen,

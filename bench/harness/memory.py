@@ -13,13 +13,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench.harness import report
+from bench.harness import options, report
 from bench.harness.arguments import (
-    OUTPUT,
     Chosen,
     check_outputs,
     find_programs,
-    positive,
     takes_allocators,
 )
 from bench.harness.circumstances import huge_pages
@@ -113,13 +111,11 @@ def measure(plan: Plan, ours: str | None, settings: Sequence[str], console: Cons
     type=click.Choice(SETTINGS),
     help="Only this setting; repeat it. [all three]",
 )
-@click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
-@click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--timeout", default=120.0, show_default=True, callback=positive, help="Seconds for one run."
-)
-@click.option("--json", "json_file", type=OUTPUT, help="Write all samples.")
-@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the table.")
+@options.repetitions(3)
+@options.programs
+@options.timeout
+@options.samples("all samples")
+@options.tables("the table")
 def main(
     *,
     chosen: Chosen,

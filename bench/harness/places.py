@@ -18,6 +18,7 @@ from pathlib import Path
 
 import click
 
+from bench.harness import options
 from bench.harness.arguments import Missing, find_programs
 from bench.harness.terminal import Cells, print_table, terminal
 from pipeline.core import interrupts
@@ -122,7 +123,7 @@ def summary(found: Found) -> str:
 @click.option("--train", help="The run that teaches which call sites belong together.")
 @click.option("--test", required=True, help="The run that is simulated.")
 @click.option("--library", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options.programs
 def main(train: str | None, test: str, library: Path | None, programs: Path | None) -> None:
     """Simulate caches for other places of a program's small blocks.
 

@@ -14,7 +14,7 @@ from statistics import median, quantiles
 
 import click
 
-from bench.harness.arguments import OUTPUT
+from bench.harness import options
 from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
 from pipeline.core.files import replace_text
@@ -115,7 +115,7 @@ def as_json(found: Cost) -> str:
     epilog=EXAMPLES,
 )
 @click.option("--pairs", default=15, show_default=True, type=click.IntRange(3), help="Of runs.")
-@click.option("--json", "json_file", type=OUTPUT, help="Write the ratios of each pair.")
+@options.samples("the ratios of each pair")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def main(pairs: int, json_file: Path | None, command: tuple[str, ...]) -> None:
     """Run COMMAND with and without the recorder in turns; say what recording costs.

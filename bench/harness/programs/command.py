@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench.harness import report
+from bench.harness import options, report
 from bench.harness.allocators import Allocator
-from bench.harness.arguments import OUTPUT, Chosen, check_outputs, positive, takes_allocators
+from bench.harness.arguments import OUTPUT, Chosen, check_outputs, takes_allocators
 from bench.harness.compare import Plan, exit_code
 from bench.harness.programs.model import Program, choose, load_programs
 from bench.harness.programs.running import install, lacking, leave_out, measure
@@ -57,14 +57,12 @@ def _list(programs: Sequence[Program], allocators: Sequence[Allocator], console:
 @takes_allocators
 @click.option("--program", "patterns", multiple=True, help="Shell pattern: python-*, redis. [all]")
 @click.option("--none", "nothing", is_flag=True, help="Run nothing; only --join.")
-@click.option("-n", "--repetitions", default=7, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--timeout", default=120.0, show_default=True, callback=positive, help="Seconds for one run."
-)
+@options.repetitions(7)
+@options.timeout
 @click.option("--programs", "folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--join", "earlier", multiple=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--save", "json_file", type=OUTPUT, help="Write all samples as JSON.")
-@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
+@options.tables()
 @click.option(
     "--install", "may_install", is_flag=True, help="First install what is missing (apt-get)."
 )

@@ -12,9 +12,9 @@ from typing import Literal
 import click
 from rich.console import Console
 
-from bench.harness import report
+from bench.harness import options, report
 from bench.harness.allocators import Allocator
-from bench.harness.arguments import OUTPUT, Chosen, check_outputs, positive, takes_allocators
+from bench.harness.arguments import Chosen, check_outputs, takes_allocators
 from bench.harness.circumstances import describe_environment
 from bench.harness.compare import rotated
 from bench.harness.results import Comparison, RunResult
@@ -85,23 +85,11 @@ def check_programs(kinds: Sequence[Kind]) -> None:
 @click.command(context_settings={"max_content_width": 100})
 @takes_allocators
 @click.option("--server", "names", multiple=True, type=click.Choice(list(KINDS)), help="[all]")
-@click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--scale",
-    default=1.0,
-    show_default=True,
-    callback=positive,
-    help="Factor on every load's length.",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["wall", "cpu"]),
-    default="wall",
-    show_default=True,
-    help="Ratios of wall time, or of the server's processor time per request.",
-)
-@click.option("--json", "json_file", type=OUTPUT, help="Write all samples.")
-@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
+@options.repetitions(3)
+@options.scale("every load's length")
+@options.by("the server's processor time per request")
+@options.samples("all samples")
+@options.tables()
 def main(
     *,
     chosen: Chosen,
