@@ -84,20 +84,8 @@ def of_another(wish: str, profile: str, owners: Sequence[str]) -> VersionError:
 
 def _none(wish: str, profile: str, dist: Path) -> VersionError:
     """Return the error for a wish that names no version of the profile."""
-    named, colon, version = wish.rpartition(":")
-    if colon and (dist.parent / named).is_dir():
-        return VersionError(
-            f"{wish} is no version of profile {profile!r}",
-            hint=f"only `versus` takes this form; here give -p {named} {version}",
-        )
-    if "/" in wish and not Path(wish).exists():
-        return VersionError(
-            f"there is no file or folder {wish}",
-            hint=f"`.venv/bin/pipeline list -p {profile}` shows the versions",
-        )
-    owners = lines_with(dist.parent, lambda line: has(published(line), wish))
-    if owners:
-        return of_another(wish, profile, owners)
+    if meant := _meant(wish, profile, dist):
+        return meant
     check_folder(dist)
     if not published(dist):
         return nothing_published(profile, dist.parent)
@@ -113,6 +101,23 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
         f"`.venv/bin/pipeline history -p {profile}` those that were only judged; "
         "a path of a version's folder will do too",
     )
+
+
+def _meant(wish: str, profile: str, dist: Path) -> VersionError | None:
+    """Return the error for a wish that means something else: another line, a file, a form."""
+    named, colon, version = wish.rpartition(":")
+    if colon and (dist.parent / named).is_dir():
+        return VersionError(
+            f"{wish} is no version of profile {profile!r}",
+            hint=f"only `versus` takes this form; here give -p {named} {version}",
+        )
+    if "/" in wish and not Path(wish).exists():
+        return VersionError(
+            f"there is no file or folder {wish}",
+            hint=f"`.venv/bin/pipeline list -p {profile}` shows the versions",
+        )
+    owners = lines_with(dist.parent, lambda line: has(published(line), wish))
+    return of_another(wish, profile, owners) if owners else None
 
 
 def has(versions: Iterable[Version | Path], wish: str) -> bool:

@@ -57,39 +57,42 @@ def _size_classes(evidence: Evidence, base: Geometry) -> Iterator[Move]:
 
 
 def _magazine_depth(evidence: Evidence, base: Geometry) -> Iterator[Move]:
-    def small(depth: int) -> Move:
-        reason = (
-            f"magazines that have not grown: {evidence.trips_at(depth):.3f} trips to a slab per "
-            f"request with {depth} slots, {evidence.trips_at(usual):.3f} with {usual} (model)"
-        )
-        return constant(base, "small_depth", depth, reason)
-
-    def deep(name: str, value: int) -> Move:
-        reason = (
-            f"grown magazines: {name} {value} instead of {base.value(name)}; the live blocks of "
-            f"one size swing by up to {_kib(evidence.swing)} (trace)"
-        )
-        return constant(base, name, value, reason)
-
     usual, room, times = (base.value(n) for n in ("small_depth", "deep_bytes", "deep_times"))
-    yield small(usual * 2)
-    yield deep("deep_bytes", room // 8)
-    yield deep("deep_times", times // 4)
+    yield _small(evidence, base, usual * 2)
+    yield _deep(evidence, base, "deep_bytes", room // 8)
+    yield _deep(evidence, base, "deep_times", times // 4)
     yield depths(
         "shallow-medium",
         lambda one: one.size > SMALL_MAX,
         1 / 4,
         "a quarter of the blocks above 2 KiB that magazines keep back",
     )
-    yield small(usual // 2)
-    yield deep("deep_bytes", room * 4)
+    yield _small(evidence, base, usual // 2)
+    yield _deep(evidence, base, "deep_bytes", room * 4)
     if evidence.remote_share > 0.01:
         reason = (
             f"{evidence.remote_share:.0%} of frees are by another thread than the malloc (trace)"
         )
         yield from (constant(base, "few_share", share, reason) for share in (2, 32))
-    yield small(usual * 4)
-    yield deep("deep_times", times * 4)
+    yield _small(evidence, base, usual * 4)
+    yield _deep(evidence, base, "deep_times", times * 4)
+
+
+def _small(evidence: Evidence, base: Geometry, depth: int) -> Move:
+    usual = base.value("small_depth")
+    reason = (
+        f"magazines that have not grown: {evidence.trips_at(depth):.3f} trips to a slab per "
+        f"request with {depth} slots, {evidence.trips_at(usual):.3f} with {usual} (model)"
+    )
+    return constant(base, "small_depth", depth, reason)
+
+
+def _deep(evidence: Evidence, base: Geometry, name: str, value: int) -> Move:
+    reason = (
+        f"grown magazines: {name} {value} instead of {base.value(name)}; the live blocks of "
+        f"one size swing by up to {_kib(evidence.swing)} (trace)"
+    )
+    return constant(base, name, value, reason)
 
 
 def _refill_batch(evidence: Evidence, base: Geometry) -> Iterator[Move]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.core.errors import PipelineError
-from pipeline.geometry.model import Geometry
+from pipeline.geometry.model import Constant, Geometry, Setting, SizeClass
 from pipeline.judge.keys import percent, with_interval
 from pipeline.tune.measure import File
 from pipeline.tune.move import Move, apply
@@ -204,19 +205,18 @@ def describe(standing: Standing) -> str:
 
 def with_worth(geometry: Geometry, reason: str, worth: str) -> Geometry:
     """Return the geometry with ``worth`` wherever ``reason`` is why."""
-    constants = tuple(
-        one.model_copy(update={"worth": worth}) if one.why == reason else one
-        for one in geometry.constants
-    )
-    classes = tuple(
-        one.model_copy(update={"worth": worth}) if one.why == reason else one
-        for one in geometry.classes
-    )
-    code = tuple(
-        one.model_copy(update={"worth": worth}) if one.why == reason else one
-        for one in geometry.code
-    )
-    update: dict[str, object] = {"constants": constants, "classes": classes, "code": code}
+    update: dict[str, object] = {
+        "constants": _each_worth(geometry.constants, reason, worth),
+        "classes": _each_worth(geometry.classes, reason, worth),
+        "code": _each_worth(geometry.code, reason, worth),
+    }
     if geometry.classes_why == reason:
         update["classes_worth"] = worth
     return geometry.model_copy(update=update)
+
+
+def _each_worth(
+    rows: Iterable[Constant | SizeClass | Setting], reason: str, worth: str
+) -> tuple[Any, ...]:
+    update = {"worth": worth}
+    return tuple(one.model_copy(update=update) if one.why == reason else one for one in rows)

@@ -98,26 +98,40 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     if path.is_file():
         return wish, path.resolve()
     if "/" in wish or path.suffix == ".so":
-        raise UsageError(
-            f"there is no library {wish}",
-            hint=WISHES,
-        )
+        raise UsageError(f"there is no library {wish}", hint=WISHES)
+    return _published(tree, profile, wish)
+
+
+def _published(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
+    """Return the library of a version: PROFILE:VERSION, or a version of ``profile``."""
     named, colon, version = wish.rpartition(":")
-    if colon and split_line(named)[0] not in (known := profile_names(tree)):
+    if colon:
+        _require_profile(tree, named)
+    else:
+        _require_version(tree, profile, wish)
+    found = resolve(tree, named or profile, version or (CURRENT if colon else ""))
+    require_undamaged(found)
+    return f"{named or profile}:{found.name}", found.library
+
+
+def _require_profile(tree: Tree, named: str) -> None:
+    known = profile_names(tree)
+    if split_line(named)[0] not in known:
         raise UsageError(
             f"there is no profile {named!r}; known: {', '.join(known)}",
             hint=did_you_mean(named, known, WISHES),
         )
-    if not colon and split_line(wish)[0] in profile_names(tree):
+
+
+def _require_version(tree: Tree, profile: str, wish: str) -> None:
+    """Raise UsageError for a profile in the place of a version, and where there is no version."""
+    if split_line(wish)[0] in profile_names(tree):
         raise UsageError(
             f"there is no library {wish!r}: that is a profile", hint=f"did you mean {wish}:current?"
         )
-    if not colon and wish != CURRENT and not published(tree.dist(profile)):
+    if wish != CURRENT and not published(tree.dist(profile)):
         why = f"profile {profile!r} has no version"
         raise UsageError(f"there is no library {wish!r}, and {why}", hint=WISHES)
-    found = resolve(tree, named or profile, version or (CURRENT if colon else ""))
-    require_undamaged(found)
-    return f"{named or profile}:{found.name}", found.library
 
 
 def _libc() -> Path:
