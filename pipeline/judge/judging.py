@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline.judge import environment
 from pipeline.judge.counting.count import count
 from pipeline.judge.counting.whole import count_programs, whole_counter
+from pipeline.judge.counts import RealProgram
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import throughput_key
@@ -19,7 +20,7 @@ from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.model import Keys, Library, VerifyResult
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Mode, Side
-from pipeline.judge.samples import SIDES
+from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.selfcheck import check
 from pipeline.judge.throughput import measure
 from pipeline.toolchain.elf_file import reading, text_bytes
@@ -56,16 +57,20 @@ def judge(
         tuned=libraries["tuned"],
         throughput=throughput,
         counting=counting,
-        keys=Keys(
-            throughput=throughput_key(throughput, request.margins),
-            icache=icache_key(programs, request.margins),
-            memory=memory_key(throughput, request.seed),
-        ),
+        keys=_keys(request, throughput, programs),
         rss=rss_guard(throughput, request.margins),
         health=health,
         self_check=self_check,
         programs=programs,
         environment=environment.record(vars(request.tools), load_before),
+    )
+
+
+def _keys(request: JudgeRequest, throughput: Throughput, programs: Sequence[RealProgram]) -> Keys:
+    return Keys(
+        throughput=throughput_key(throughput, request.margins),
+        icache=icache_key(programs, request.margins),
+        memory=memory_key(throughput, request.seed),
     )
 
 

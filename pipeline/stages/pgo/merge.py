@@ -41,30 +41,24 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
     samples from elsewhere are part of the first, in production.
     """
     from pipeline.fleet.merging import read_origin
-    from pipeline.fleet.sources import FOR_PGO
 
     stage = SECOND if first else STAGE
-    folder = shop.tree.imported(shop.profile.name)
-    imported, samples = folder / PROFDATA, folder / FOR_PGO
-    # Counts from elsewhere are of production's code.
-    foreign = shop.options.variant != PRODUCTION
-    taken = first is None and not foreign and imported.exists()
-    sampled = first is None and not foreign and samples.exists()
+    imported, samples = _from_elsewhere(shop, first)
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
         "factors": training.factors,
         "tools": shop.tool_keys,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
-        "imported": [digest_file(imported), read_origin(imported)] if taken else "",
-        "samples": digest_file(samples) if sampled else "",
+        "imported": [digest_file(imported), read_origin(imported)] if imported else "",
+        "samples": digest_file(samples) if samples else "",
         "first": first.digest if first else None,
     }
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("merging the raw profiles")
         corrupt = _merge(shop, stage, training, first, room)
-        taken_in = _take_in(shop, imported, room / PROFDATA) if taken else None
-        made_hot = _supplement(shop, samples, room / PROFDATA) if sampled else []
+        taken_in = _take_in(shop, imported, room / PROFDATA) if imported else None
+        made_hot = _supplement(shop, samples, room / PROFDATA) if samples else []
         counts = function_counts(shop, room / PROFDATA, second=first is not None)
         _require_hot(shop, counts)
         return {
@@ -79,6 +73,20 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
     for name in made.receipt.notes["corrupt"]:
         shop.console.notice(f"the raw profile {name} is corrupt and was left out")
     return ProfileData(made.path(PROFDATA), made.digest(PROFDATA), made)
+
+
+def _from_elsewhere(shop: Workshop, first: ProfileData | None) -> tuple[Path | None, Path | None]:
+    """Return the imported profile and samples, where they are part of this pass.
+
+    Counts from elsewhere are of production's code.
+    """
+    from pipeline.fleet.sources import FOR_PGO
+
+    if first is not None or shop.options.variant != PRODUCTION:
+        return None, None
+    folder = shop.tree.imported(shop.profile.name)
+    imported, samples = folder / PROFDATA, folder / FOR_PGO
+    return imported if imported.exists() else None, samples if samples.exists() else None
 
 
 def function_counts(shop: Workshop, profdata: Path, *, second: bool = False) -> dict[str, int]:
