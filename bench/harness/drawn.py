@@ -15,15 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness.judged import BORDER, SAME, SLOWED, Judged, judged
+from bench.harness.judged import SAME, TRUTH, Judged, judged
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import BenchCommand, JudgeRequest, Side
 from pipeline.judge.samples import PairSample, RunSample, Throughput, WorkloadThroughput
 from pipeline.judge.schedule import Block
 from pipeline.judge.selfcheck import Known, judgement
-
-LOSSES = {SAME: 0.0, SLOWED: 0.02, BORDER: 0.01}
-"""How much longer the tuned side takes."""
 
 Rate = str
 RATES: tuple[Rate, Rate] = ("ops_per_sec", "wall_ops_per_sec")
@@ -54,7 +51,7 @@ class Drawing:
             seed=seed,
             logs=room,
         )
-        runs = Drawn(self, 1 / (1 + LOSSES[kind]), seed)
+        runs = Drawn(self, TRUTH[kind], seed)
         name: Known = "same build" if kind == SAME else "known slowdown"
         found = judgement(name, request, runs.block, lambda _: None, runs.clock)
         answer = found.verdict, found.throughput.overall, found.throughput.pairs

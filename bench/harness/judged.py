@@ -26,6 +26,9 @@ RIGHT = {
 }
 """What is judged, and which verdicts are right. A loss of 1 % lies on the border of the margin, so
 that a gain alone is wrong."""
+TRUTH = {SAME: 1.0, SLOWED: 1 / 1.02, BORDER: 1 / 1.01}
+"""Ratios that are known. What shuffling a layout costs is not."""
+VERDICTS = tuple(verdict.value for verdict in Verdict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,19 @@ def keep(file: Path, one: Judged) -> None:
         lines.write(json.dumps(asdict(one)) + "\n")
 
 
+def figures(one: Judged) -> dict[str, float]:
+    """Return numbers of a judgement to be summed up; change and half width in per cent."""
+    found = {"judgements": 1.0, "right": float(one.right), "load": one.load}
+    found |= {verdict: float(one.verdict == verdict) for verdict in VERDICTS}
+    found |= {"pairs": one.pairs} if one.pairs is not None else {}
+    if one.ratio is None or one.low is None or one.high is None:
+        return found
+    found |= {"change": (one.ratio - 1) * 100, "half width": (one.high - one.low) * 50}
+    truth = TRUTH.get(one.kind)
+    missed = {} if truth is None else {"truth missed": float(not one.low <= truth <= one.high)}
+    return found | missed
+
+
 def missing(wanted: dict[str, int], there: list[Judged]) -> list[tuple[str, int]]:
     """Return kind and seed of the judgements that are still to be made, the kinds by turns."""
     done = {(one.kind, one.seed) for one in there}
@@ -95,7 +111,7 @@ def missing(wanted: dict[str, int], there: list[Judged]) -> list[tuple[str, int]
 
 def table_of(judgements: list[Judged]) -> Table:
     """Return a row per kind of judgement: how often which verdict was given, and how precisely."""
-    table = Table("judgements", "right", *(verdict.value for verdict in Verdict))
+    table = Table("judgements", "right", *VERDICTS)
     for name in ("change", "least", "most", "half width", "seconds", "load"):
         table.add_column(name, justify="right")
     for kind in RIGHT:
@@ -106,7 +122,7 @@ def table_of(judgements: list[Judged]) -> Table:
 
 
 def _cells(ones: list[Judged]) -> list[str]:
-    given = [str(sum(one.verdict == verdict.value for one in ones)) for verdict in Verdict]
+    given = [str(sum(one.verdict == verdict for one in ones)) for verdict in VERDICTS]
     halves = [(one.high - one.low) / 2 for one in ones if one.high and one.low]
     changes = [one.ratio - 1 for one in ones if one.ratio]
     told = (np.median(changes), min(changes), max(changes)) if changes else ()

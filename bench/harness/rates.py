@@ -49,7 +49,8 @@ Examples:
 @click.option("--seconds", default=60.0, show_default=True, help="Of timed runs, a judgement.")
 @click.option("--limit", type=float, help="Start no judgement after so many seconds.")
 @click.option(
-    "--file",
+    "--json",
+    "file",
     type=A_FILE,
     help="Gets a line per judgement; those that it has are not made again. Else one in build/.",
 )

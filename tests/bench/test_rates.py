@@ -49,7 +49,7 @@ def test_a_file_that_is_not_there_has_no_judgements(tmp_path: Path) -> None:
 
 
 def test_an_unknown_profile_is_an_error_in_one_line(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["--profile", "nosuch", "--file", str(tmp_path / "x.jsonl")])
+    done = CliRunner().invoke(main, ["--profile", "nosuch", "--json", str(tmp_path / "x.jsonl")])
     assert done.exit_code == 1
     assert "unknown profile 'nosuch'" in done.output
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from statistics import median
 
 import pytest
 from click.testing import CliRunner
 
-from bench.harness import result, saved
+from bench.harness import judged, result, saved
 from bench.harness.arguments import Missing
 from bench.harness.report import as_json
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import Sample
 from bench.harness.tables import page, recipe
-from bench.harness.tables.figures import FIGURES, of_comparison, of_memory
+from bench.harness.tables.figures import FIGURES, of_comparison, of_judgements, of_memory
 
 NAMES = recipe.names()
 LINE = "echo seconds=1 cpu_seconds=$1 ops=1000000000 peak_rss_kib=1024 allocator=libc.so.6"
@@ -49,7 +49,7 @@ def test_a_file_belongs_to_a_table_and_its_medians_are_those_of_its_samples(file
     for row, by_who in (found["samples"] or {}).items():
         for who, figures in by_who.items():
             for figure, values in figures.items():
-                assert found["medians"][row][who][figure] == median(values)
+                assert found["medians"][row][who][figure] == FIGURES[figure].whole(values)
 
 
 @pytest.fixture
@@ -91,6 +91,12 @@ def test_it_leaves_the_file_of_another_processor(results: Path) -> None:
     assert done.exit_code == 2
     assert "is of Another (family 1, model 2)" in done.output
     assert page.read(file) == other
+
+
+def test_the_same_model_under_another_name_is_the_same_processor(tmp_path: Path) -> None:
+    there = tmp_path / "table-kind.json"
+    there.write_text('{"environment": {"processor": "Intel Xeon (family 6, model 207)"}}')
+    page.check_place(there, {"processor": "Intel(R) Xeon(R) Processor (family 6, model 207)"})
 
 
 def test_a_program_that_fails_changes_nothing(results: Path) -> None:
@@ -163,3 +169,35 @@ def test_system_calls_of_one_run_are_figures_too(tmp_path: Path) -> None:
     file.write_text(json.dumps(found_by_compare(4096)), encoding="utf-8")
     samples, _ = of_comparison(file)
     assert [FIGURES["madvise"].of(one, one) for one in samples["idle/1t"]["one"]] == [7, 7]
+
+
+def test_judgements_are_counted_and_their_changes_told_in_per_cent(tmp_path: Path) -> None:
+    file = tmp_path / "found.jsonl"
+    for seed, (verdict, ratio) in enumerate([("NO-GO", 0.98), ("NEUTRAL", 0.99), ("NO-GO", None)]):
+        low, high = (ratio - 0.005, ratio + 0.005) if ratio else (None, None)
+        right = verdict == "NO-GO"
+        judged.keep(
+            file,
+            judged.Judged(judged.SLOWED, seed, verdict, right, ratio, low, high, 300, 9.0, 3.5),
+        )
+    samples, _ = of_judgements(file)
+    ones = samples[judged.SLOWED]["judge"]
+
+    def told(figure: str) -> float:
+        values = [FIGURES[figure].of(one, one) for one in ones]
+        return FIGURES[figure].whole([value for value in values if value is not None])
+
+    counts = [told(name) for name in ("judgements", "right", "NO-GO", "GO", "truth missed")]
+    assert counts == [3, 2, 2, 0, 1]
+    assert told("least change") == pytest.approx(-2)
+    assert told("most change") == pytest.approx(-1)
+    assert told("half width") == pytest.approx(0.5)
+
+
+def test_of_several_verdicts_the_newest_is_meant(tmp_path: Path) -> None:
+    for number, key in enumerate(("b", "a")):
+        verdict = tmp_path / f"build/pipeline/mixed/verify/{key}/verdict.json"
+        verdict.parent.mkdir(parents=True)
+        verdict.touch()
+        os.utime(verdict, (number, number))
+    assert recipe.filled(("VERDICT",), tmp_path) == (str(verdict),)

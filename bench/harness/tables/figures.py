@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-from bench.harness import kept, report
+from bench.harness import judged, kept, report
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import RunFailed, Sample
 
@@ -17,10 +18,14 @@ Samples = dict[str, dict[str, list[Sample]]]
 
 @dataclass(frozen=True)
 class Figure:
-    """How a figure follows from a sample, given ours of the same turn; its decimal places."""
+    """How a figure follows from a sample, given ours of the same turn; its decimal places.
 
-    of: Callable[[Sample, Sample], float]
+    ``of`` gives None where a sample has no such figure. ``whole`` says what a table shows of all.
+    """
+
+    of: Callable[[Sample, Sample], float | None]
     digits: int
+    whole: Callable[[Sequence[float]], float] = median
 
 
 def _value(key: str, digits: int, unit: float = 1) -> Figure:
@@ -36,6 +41,24 @@ def _of_single_calls(call: str) -> dict[str, Figure]:
     digits = {"p50": 2, "p99": 2, "p999": 1, "p9999": 0, "max": 0}
     found = {f"{call} {name}": _value(f"{call}_{name}_ns", n, 1e3) for name, n in digits.items()}
     return {**found, f"{call} max, ms": _value(f"{call}_max_ns", 2, 1e6)}
+
+
+def _of_judgements() -> dict[str, Figure]:
+    """Return the figures of judgements whose answer is known: how many, and how precise."""
+
+    def figure(key: str, digits: int, whole: Callable[[Sequence[float]], float]) -> Figure:
+        return Figure(lambda sample, _: sample.values.get(key), digits, whole)
+
+    return {
+        **{key: figure(key, 0, sum) for key in ("judgements", "right", *judged.VERDICTS)},
+        "truth missed": figure("truth missed", 0, sum),
+        "least change": figure("change", 2, min),
+        "change": figure("change", 2, median),
+        "most change": figure("change", 2, max),
+        "half width": figure("half width", 2, median),
+        "pairs": figure("pairs", 0, median),
+        "load": figure("load", 1, median),
+    }
 
 
 FIGURES = {
@@ -56,6 +79,7 @@ FIGURES = {
     "madvise": _value("madvise", 0),
     **_of_single_calls("malloc"),
     **_of_single_calls("free"),
+    **_of_judgements(),
 }
 """Times are processor time; a ratio is that to ours within a turn."""
 
@@ -107,10 +131,21 @@ def of_recording(file: Path) -> tuple[Samples, None]:
     return {"": {"recorded": [Sample(pair) for pair in pairs]}}, None
 
 
+def of_judgements(file: Path) -> tuple[Samples, None]:
+    """Return what bench/verdict_rates wrote, a row for each kind of judgement."""
+    ones = judged.read(file)
+    kinds = [kind for kind in judged.RIGHT if any(one.kind == kind for one in ones)]
+    return {
+        kind: {"judge": [Sample(judged.figures(one)) for one in ones if one.kind == kind]}
+        for kind in kinds
+    }, None
+
+
 READERS: dict[str, Callable[[Path], tuple[Samples, str | None]]] = {
     "bench/compare": of_comparison,
     "bench/memory": of_memory,
     "bench/instructions": of_instructions,
     "bench/recorded": of_recording,
+    "bench/verdict_rates": of_judgements,
 }
 """By the command that wrote the file."""

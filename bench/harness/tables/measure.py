@@ -89,7 +89,7 @@ def _figures(recipe: Recipe, found: Samples, ours: str | None) -> Kept:
             samples: Sequence[runner.Sample] = by_column.get(who, [])
             pairs = zip(samples, by_column.get(ours or who, samples), strict=True)
             values = [FIGURES[figure].of(sample, base) for sample, base in pairs]
-            if values:
-                place = kept.setdefault(row, {}).setdefault(who, {})
-                place[figure] = [float(f"{value:.9g}") for value in values]
+            told = [float(f"{value:.9g}") for value in values if value is not None]
+            if told:
+                kept.setdefault(row, {}).setdefault(who, {})[figure] = told
     return kept

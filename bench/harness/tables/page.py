@@ -32,7 +32,7 @@ def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: st
     path = place_of(recipe, kind)
     medians = {
         row: {
-            who: {figure: median(values) for figure, values in figures.items()}
+            who: {figure: FIGURES[figure].whole(values) for figure, values in figures.items()}
             for who, figures in by_who.items()
         }
         for row, by_who in samples.items()
@@ -52,7 +52,7 @@ def check_place(path: Path, environment: dict[str, object]) -> None:
     """Raise UsageError where the file is of another processor, by family and model."""
     if path.exists():
         there = read(path)["environment"]["processor"]
-        if there.partition("(")[2] != str(environment["processor"]).partition("(")[2]:
+        if there.rpartition("(")[2] != str(environment["processor"]).rpartition("(")[2]:
             raise UsageError(
                 f"{path} is of {there}, this machine has {environment['processor']}",
                 hint="name that file after its model, and begin again",
@@ -82,18 +82,20 @@ def update(recipe: Recipe) -> str:
         raise UsageError(f"docs/results/{recipe.page} lacks the lines\n{begin}{end}")
     parts = [_BY.format(name=recipe.name)]
     for found in of_recipe(recipe.name):
-        parts += [_caption(found), "\n".join(markdown_table(_cells(recipe, found)))]
+        parts += [_caption(recipe, found), "\n".join(markdown_table(_cells(recipe, found)))]
     return f"{before}{begin}\n" + "\n\n".join(parts) + f"\n\n{end}{after}"
 
 
-def _caption(found: dict[str, Any]) -> str:
+def _caption(recipe: Recipe, found: dict[str, Any]) -> str:
     where = found["environment"]
     parts = [f"**{str(where['date'])[:10]}, {where['processor']}**"]
     parts += [f"{where['processors']} processors"] if "processors" in where else []
     parts += [f"load {where['load before']:.1f}"] if "load before" in where else []
     parts += [f"commit {where['commit']}"] if "commit" in where else []
     most = max(map(len, _lists(found["samples"]))) if found["samples"] else 0
-    parts += ["without its samples"] if not most else [f"medians of {most}"] if most > 1 else []
+    are_medians = all(FIGURES[figure].whole is median for _, figure in recipe.columns.values())
+    parts += ["without its samples"] if not most else []
+    parts += [f"medians of {most}"] if most > 1 and are_medians else []
     return fill(", ".join(parts) + ":", WIDTH)
 
 

@@ -21,8 +21,11 @@ _BUILT = {
     "COUNTING": "counting/lib/libhakmem.so",
     "PROGRAMS": "clang/bench",
     "PEERS": "peers",
+    "VERDICT": "pipeline/mixed/verify/*/verdict.json",
 }
-"""What stands for something built, and where it lies in build/, in the folder of its preset."""
+"""What stands for something built, and where it lies in build/, in the folder of its preset.
+
+Of several the newest is meant."""
 _HOW = "cmake --preset {0} && cmake --build --preset {0} -j2"
 _OTHER = {
     "counting": """\
@@ -31,8 +34,10 @@ mkdir -p build/counting/tables && cp allocator/base/*.def build/counting/tables
   cmake --preset clang -B build/counting -DHAKMEM_GEOMETRY=$PWD/build/counting/tables
   cmake --build build/counting --target hakmem -j2""",
     "peers": "bench/peers/build",
+    "pipeline": ".venv/bin/pipeline build --profile mixed",
 }
-"""How to build what has no preset: the library with `count_mallocs = 1`, other allocators."""
+"""How to build what has no preset: the library with `count_mallocs = 1`, other allocators, and
+what was judged."""
 _WORD = re.compile(rf"\b({'|'.join(_BUILT)})\b")
 
 
@@ -90,11 +95,12 @@ def filled(command: tuple[str, ...], root: Path = REPOSITORY) -> tuple[str, ...]
     """Return the command with LIB and the like replaced. Raises Missing for what is not built."""
 
     def place(found: re.Match[str]) -> str:
-        built = root / "build" / _BUILT[found[0]]
-        if not built.exists():
+        built = sorted((root / "build").glob(_BUILT[found[0]]), key=lambda at: at.stat().st_mtime)
+        if not built:
             preset = _BUILT[found[0]].partition("/")[0]
             how = _OTHER.get(preset) or _HOW.format(preset)
-            raise Missing(f"{found[0]} is not built ({built}); do that with\n  {how}")
-        return str(built)
+            where = root / "build" / _BUILT[found[0]]
+            raise Missing(f"{found[0]} is not built ({where}); do that with\n  {how}")
+        return str(built[-1])
 
     return tuple(_WORD.sub(place, word) for word in command)

@@ -48,7 +48,7 @@ def test_what_is_drawn_has_the_loss_that_is_asked_for(recorded: Path) -> None:
 
 def test_all_three_kinds_are_judged_and_kept(recorded: Path, tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
-    asked = ["--recorded", str(recorded), "--file", str(lines), "--seconds", "30"]
+    asked = ["--recorded", str(recorded), "--json", str(lines), "--seconds", "30"]
     done = CliRunner().invoke(main, [*asked, "--same", "2", "--slowdown", "2", "--border", "1"])
     assert done.exit_code == 0, done.output
     kinds = {one.kind: one for one in read(lines)}
