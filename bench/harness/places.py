@@ -7,6 +7,7 @@ through a pipe into a simulation of caches, once for each placement of the small
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -19,9 +20,10 @@ from pathlib import Path
 import click
 
 from bench.harness import options
-from bench.harness.arguments import Missing, find_programs
+from bench.harness.arguments import OUTPUT, Missing, find_programs
 from bench.harness.terminal import Cells, print_table, terminal
 from pipeline.core import interrupts
+from pipeline.core.files import replace_text
 
 LEVELS = {"d1": "D1", "l2": "L2", "ll": "LL", "tlb": "TLB", "tlb2": "TLB 2"}
 """Keys of the simulation's lines, and what the table calls them."""
@@ -124,7 +126,14 @@ def summary(found: Found) -> str:
 @click.option("--test", required=True, help="The run that is simulated.")
 @click.option("--library", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @options.programs
-def main(train: str | None, test: str, library: Path | None, programs: Path | None) -> None:
+@click.option("--json", "json_file", type=OUTPUT, help="Write the misses of each placement.")
+def main(
+    train: str | None,
+    test: str,
+    library: Path | None,
+    programs: Path | None,
+    json_file: Path | None,
+) -> None:
     """Simulate caches for other places of a program's small blocks.
 
     Without a library the blocks are libc's. Children of the program are left out.
@@ -136,6 +145,8 @@ def main(train: str | None, test: str, library: Path | None, programs: Path | No
     found = measure(tools, library and library.resolve(), train, test)
     click.echo(summary(found))
     print_table(table(found), terminal())
+    if json_file:
+        replace_text(json_file, json.dumps(found.misses) + "\n")
 
 
 if __name__ == "__main__":

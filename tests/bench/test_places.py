@@ -6,6 +6,7 @@ import platform
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -171,3 +172,14 @@ def test_a_program_that_is_not_there_is_told(tools: Path) -> None:
     done = CliRunner().invoke(main, ["--programs", str(tools), "--test", "no-such-program"])
     assert done.exit_code == 1
     assert "there is no program: no-such-program" in done.output or "qemu" in done.output
+
+
+def test_inputs_are_the_same_each_time_and_two_of_a_kind_differ() -> None:
+    script, folder = FOLDER / "inputs.py", REPOSITORY / "build" / "places"
+    found = []
+    for _ in range(2):
+        subprocess.run([sys.executable, script, "true"], check=True)
+        found.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert found[0] == found[1]
+    for ending in ("lua", "pl", "py", "smt2", "sql"):
+        assert found[0][f"1.{ending}"] != found[0][f"2.{ending}"]

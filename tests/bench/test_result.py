@@ -15,7 +15,7 @@ from bench.harness.report import as_json
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import Sample
 from bench.harness.tables import page, recipe
-from bench.harness.tables.figures import FIGURES, of_comparison, of_judgements, of_memory
+from bench.harness.tables.figures import FIGURES, of_comparison, of_judgements, of_memory, of_places
 
 NAMES = recipe.names()
 LINE = "echo seconds=1 cpu_seconds=$1 ops=1000000000 peak_rss_kib=1024 allocator=libc.so.6"
@@ -201,3 +201,15 @@ def test_of_several_verdicts_the_newest_is_meant(tmp_path: Path) -> None:
         verdict.touch()
         os.utime(verdict, (number, number))
     assert recipe.filled(("VERDICT",), tmp_path) == (str(verdict),)
+
+
+def test_placements_are_told_as_ratios_to_where_blocks_lie_today(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    today = {"l2": 4000, "tlb": 100, "l2_blocks": 3000}
+    file.write_text(json.dumps({"today": today, "site": {**today, "l2": 1000}}), encoding="utf-8")
+    samples, ours = of_places(file)
+    (base,), (site,) = samples[""]["today"], samples[""]["site"]
+    assert ours == "today"
+    assert FIGURES["L2, ratio"].of(site, base) == 0.25
+    assert FIGURES["L2, thousands"].of(base, base) == 4
+    assert FIGURES["L2 in blocks, %"].of(base, base) == 75

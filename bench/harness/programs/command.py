@@ -61,7 +61,7 @@ def _list(programs: Sequence[Program], allocators: Sequence[Allocator], console:
 @options.timeout
 @click.option("--programs", "folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--join", "earlier", multiple=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--save", "json_file", type=OUTPUT, help="Write all samples as JSON.")
+@click.option("--save", "--json", "json_file", type=OUTPUT, help="Write all samples as JSON.")
 @options.tables()
 @click.option(
     "--install", "may_install", is_flag=True, help="First install what is missing (apt-get)."

@@ -43,6 +43,21 @@ def _of_single_calls(call: str) -> dict[str, Figure]:
     return {**found, f"{call} max, ms": _value(f"{call}_max_ns", 2, 1e6)}
 
 
+def _of_caches() -> dict[str, Figure]:
+    """Return the figures of bench/places: misses in thousands, and as a ratio to ours."""
+
+    def ratio(key: str) -> Figure:
+        return Figure(lambda sample, ours: sample.values[key] / max(ours.values[key], 1), 2)
+
+    of = {"L2": "l2", "LL": "ll", "TLB": "tlb"}
+    share = Figure(lambda one, _: 100 * one.values["l2_blocks"] / max(one.values["l2"], 1), 0)
+    return {
+        **{f"{name}, thousands": _value(key, 0, 1000) for name, key in of.items()},
+        **{f"{name}, ratio": ratio(key) for name, key in of.items()},
+        "L2 in blocks, %": share,
+    }
+
+
 def _of_judgements() -> dict[str, Figure]:
     """Return the figures of judgements whose answer is known: how many, and how precise."""
 
@@ -70,6 +85,7 @@ FIGURES = {
     "recorded": _value("cpu_ratio", 2),
     "events": _value("events", 0),
     "bytes": _value("bytes_per_event", 2),
+    "peak ratio": Figure(lambda sample, ours: sample.peak_rss_kib / ours.peak_rss_kib, 3),
     "end MiB": _value("rss_kib", 1, 1024),
     "MiB after 1 s": _value("rss_after_1000ms_kib", 0, 1024),
     "MiB after 2 s": _value("rss_after_2000ms_kib", 0, 1024),
@@ -79,6 +95,7 @@ FIGURES = {
     "madvise": _value("madvise", 0),
     **_of_single_calls("malloc"),
     **_of_single_calls("free"),
+    **_of_caches(),
     **_of_judgements(),
 }
 """Times are processor time; a ratio is that to ours within a turn."""
@@ -131,6 +148,12 @@ def of_recording(file: Path) -> tuple[Samples, None]:
     return {"": {"recorded": [Sample(pair) for pair in pairs]}}, None
 
 
+def of_places(file: Path) -> tuple[Samples, str]:
+    """Return what bench/places wrote; its columns are the placements, ours is that of today."""
+    misses = json.loads(file.read_text(encoding="utf-8"))
+    return {"": {name: [Sample(one)] for name, one in misses.items()}}, next(iter(misses))
+
+
 def of_judgements(file: Path) -> tuple[Samples, None]:
     """Return what bench/verdict_rates wrote, a row for each kind of judgement."""
     ones = judged.read(file)
@@ -143,9 +166,11 @@ def of_judgements(file: Path) -> tuple[Samples, None]:
 
 READERS: dict[str, Callable[[Path], tuple[Samples, str | None]]] = {
     "bench/compare": of_comparison,
+    "bench/programs": of_comparison,
     "bench/memory": of_memory,
     "bench/instructions": of_instructions,
     "bench/recorded": of_recording,
+    "bench/places": of_places,
     "bench/verdict_rates": of_judgements,
 }
 """By the command that wrote the file."""

@@ -20,6 +20,9 @@ _BUILT = {
     "RESEARCH": "research/lib/libhakmem-research.so",
     "COUNTING": "counting/lib/libhakmem.so",
     "PROGRAMS": "clang/bench",
+    "COMPILER": "tuned-compiler/lib/libhakmem.so",
+    "INTERPRETER": "tuned-interpreter/lib/libhakmem.so",
+    "KEY_VALUE": "tuned-key-value/lib/libhakmem.so",
     "PEERS": "peers",
     "VERDICT": "pipeline/mixed/verify/*/verdict.json",
 }
@@ -27,7 +30,12 @@ _BUILT = {
 
 Of several the newest is meant."""
 _HOW = "cmake --preset {0} && cmake --build --preset {0} -j2"
+_TUNED = """\
+.venv/bin/python -m pipeline.geometry.write_tables {0} build/tuned-{0}/tables
+  cmake --preset clang -B build/tuned-{0} -DHAKMEM_GEOMETRY=$PWD/build/tuned-{0}/tables
+  cmake --build build/tuned-{0} --target hakmem -j2"""
 _OTHER = {
+    **{f"tuned-{name}": _TUNED.format(name) for name in ("compiler", "interpreter", "key-value")},
     "counting": """\
 mkdir -p build/counting/tables && cp allocator/base/*.def build/counting/tables
   sed -i '/HAK_COUNT_MALLOCS/s/ 0,/ 1,/' build/counting/tables/constants.def
@@ -36,8 +44,8 @@ mkdir -p build/counting/tables && cp allocator/base/*.def build/counting/tables
     "peers": "bench/peers/build",
     "pipeline": ".venv/bin/pipeline build --profile mixed",
 }
-"""How to build what has no preset: the library with `count_mallocs = 1`, other allocators, and
-what was judged."""
+"""How to build what has no preset: the library with a profile's geometry or with
+`count_mallocs = 1`, other allocators, and what was judged."""
 _WORD = re.compile(rf"\b({'|'.join(_BUILT)})\b")
 
 
