@@ -17,6 +17,10 @@ enum { TO_ROOM = 2 };
 
 /* ---- depth ---- */
 
+static bool is_small(unsigned cls) {
+    return hak_classes[cls].size <= HAK_SMALL_MAX;
+}
+
 /* How many blocks a magazine keeps when those that pass through it belong to other heaps: few, as
  * their owners make new ones while they lie here. */
 static unsigned few_of(unsigned cls) {
@@ -66,14 +70,15 @@ static void flush_and_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
 }
 
 /* A thread that frees what others allocate hardly needs a magazine: that only gathers blocks for
- * the way home. One that sheds hands nothing out: it gets a step less than the usual depth. */
+ * the way home. One that sheds hands nothing out: it gets a step less than the usual depth. In the
+ * order of their addresses only small blocks are faster: they share lines and system pages. */
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.remote > blocks / 2) {
         hak_mode_note(heap, cls, HAK_BEGAN_ANEW);
         flush_and_set_depth(heap, cls, few_of(cls));
         return;
     }
-    heap->bins[cls].in_runs = given.runs * HAK_LONG_RUN < blocks;
+    heap->bins[cls].in_runs = is_small(cls) && given.runs * HAK_LONG_RUN < blocks;
     if (hak_mode_gave_back(heap, cls, blocks)) {
         flush_and_set_depth(heap, cls, hak_classes[cls].depth / HAK_DEPTH_STEP);
         hak_slab_release_empty(heap, cls);
@@ -99,7 +104,7 @@ static bool gives_all(const hak_heap *heap, unsigned cls) {
 static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
                                size_t count) {
     size_t own = 0;
-    if (hak_classes[cls].size <= HAK_SMALL_MAX || hak_mode_sheds(heap, cls))
+    if (is_small(cls) || hak_mode_sheds(heap, cls))
         return 0;
     for (size_t i = 0; i < count; i++) {
         uintptr_t owner = hak_owner_of(blocks[i]);
@@ -113,10 +118,11 @@ static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
  * The oldest of a magazine deeper than usual stay where they are, so that a free never has
- * to move or to give back more than a few hundred blocks. */
+ * to move or to give back more than a few hundred blocks. Above 2 KiB no magazine holds more than
+ * these, and half of all it holds goes back: the way to the slabs costs the same for few blocks. */
 static void spill(hak_heap *heap, unsigned cls) {
     size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
-    size_t most = count < usual ? count : usual;
+    size_t most = is_small(cls) && count > usual ? usual : count;
     size_t newest = gives_all(heap, cls) ? 0 : most / 2;
     size_t blocks = most - newest;
     void **from = hak_magazine_lay_down(heap, cls) + 1 - most;

@@ -1,6 +1,6 @@
 /* What a full magazine that gives blocks to other threads keeps: few slots, and no memory of those
  * it had before. Its blocks go home in one chain. And nothing is noted of blocks that wait in the
- * transfer cache. */
+ * transfer cache. One of blocks above 2 KiB that its own thread uses gives half of them back. */
 #include "bin/transfer.h"
 
 #include "base/classes.h"
@@ -15,7 +15,7 @@
 #include "../support/memory.h"
 #include "../support/threads.h"
 
-enum { SMALL = 16, WHOLE = 1024, MEDIUM = 4096, SHARE = 4096, MOST = 1 << 18 };
+enum { SMALL = 16, WHOLE = 1024, LONGER = 3072, MEDIUM = 4096, SHARE = 4096, MOST = 1 << 18 };
 static void *blocks[MOST];
 
 static void take(size_t size, size_t count) {
@@ -110,6 +110,33 @@ static void what_waits_for_others_is_not_given_back(const hak_heap *heap) {
         hak_free(blocks[next++]);
 }
 
+/* Returns how many blocks the magazine has left when it has given some back. */
+static size_t left_behind(const hak_heap *heap, unsigned cls) {
+    size_t before, after = 0, next = 0;
+    do {
+        before = after;
+        hak_free(blocks[next++]);
+        after = hak_magazine_count(heap, cls);
+    } while (next < SHARE && after >= before);
+    while (next < SHARE)
+        hak_free(blocks[next++]);
+    return after;
+}
+
+/* The usual depth is 21 such blocks: by ten at a time the slow path would cost more than all else.
+ */
+static void who_uses_many_longer_ones_gives_half_back(const hak_heap *heap) {
+    for (int round = 0; round < 8; round++) {
+        take(LONGER, SHARE);
+        give(SHARE);
+    }
+    take(LONGER, SHARE);
+    unsigned cls = hak_class_of(blocks[0]), usual = hak_classes[cls].depth;
+    size_t left = left_behind(heap, cls), depth = heap->bins[cls].depth;
+    CHECK_THAT(depth > 2 * usual, "%zu slots, usually %u", depth, usual);
+    CHECK_THAT(left <= depth / 2 + 1, "%zu blocks left of %zu", left, depth);
+}
+
 int main(void) {
     hang_limit();
     hak_heap *heap = hak_heap_self();
@@ -117,6 +144,7 @@ int main(void) {
     who_passes_on_keeps_few_slots(heap);
     who_passes_on_sends_one_chain_at_a_time();
     what_waits_for_others_is_not_given_back(heap);
+    who_uses_many_longer_ones_gives_half_back(heap);
     CHECK(hak_validate());
     return 0;
 }
