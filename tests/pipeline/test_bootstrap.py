@@ -273,7 +273,8 @@ def test_a_step_that_takes_long_says_that_it_goes_on(clone: Path, machine: Path)
     """pip took minutes, and nothing told it from one that hangs."""
     replace(machine, "dpkg-query", ALL_THERE)
     replace(machine, "sleep", "exec /bin/sleep 0.3")
-    slow = "echo half way; /bin/sleep 1; mkdir -p $4/bin; printf '#!/bin/sh\\nexit 1' >$4/bin/python"
+    slow = "echo half way; /bin/sleep 1; mkdir -p $4/bin"
+    slow += "; printf '#!/bin/sh\\nexit 1' >$4/bin/python"
     replace(machine, "python3", f'[ "$1" = -m ] || exit 0; {slow}; /bin/chmod 755 $4/bin/python')
     done = bootstrap(clone, machine)
     assert done.returncode == ExitCode.PACKAGES
