@@ -202,7 +202,7 @@ def _with_changes(path: Path, geometry: Geometry, changes: dict[Which, _Change])
         if size != ALL_CLASSES and size not in sizes:
             near = sorted(sorted(sizes, key=lambda one: abs(one - size))[:2])
             raise ProfileError(
-                f"{path}: class, {size}: there is no class of {size} bytes; "
+                f"{path}: there is no class of {size} bytes; "
                 f"the nearest ones have {' and '.join(map(str, near))}",
                 hint="a row changes a class that is there; a new one needs the whole table "
                 "([classes] in docs/geometry.md), or a row in allocator/base/classes.def",

@@ -80,7 +80,11 @@ def more_time(result: VerifyResult, line: str, words: Sequence[str]) -> str:
 def _a_little(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     seconds = math.ceil(max(LEAST_S, SURPLUS * (seconds_known(result) or 0)))
     again = build_command(line, *words, "--quick", f"--verify-time {seconds}s")
-    return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
+    counting = minutes_beside(result)
+    return (
+        f"{again} judges again, for up to {seconds} s of runs and {counting} min of counting; "
+        "other stages are kept"
+    )
 
 
 def too_noisy(result: VerifyResult, line: str, words: Sequence[str]) -> str:

@@ -229,7 +229,7 @@ def fitted(
 
 
 def terminal_width() -> int:
-    """Return how many characters a line of ``plain`` has; where it is no terminal, 160."""
+    """Return how many characters a line of ``plain`` has; in a log COLUMNS, else 160."""
     return _console().width
 
 
@@ -238,7 +238,7 @@ def _console() -> Console:
     real = Console()
     return Console(
         file=io.StringIO(),
-        width=real.width if real.is_terminal else 160,
+        width=real.width if real.is_terminal or "COLUMNS" in os.environ else 160,
         force_terminal=real.is_terminal,
     )
 

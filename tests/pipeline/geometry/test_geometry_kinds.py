@@ -209,7 +209,7 @@ def test_rows_are_applied_to_the_table_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("class.500 = { depth = 4, why = 'x' }", "class, 500: there is no class of 500 bytes; the "
+        ("class.500 = { depth = 4, why = 'x' }", "there is no class of 500 bytes; the "
          "nearest ones have 480 and 512"),
         ("class.512 = { depth = 4 }", "class, 512, why: is missing"),
         ("class.every = { depth = 4, why = 'x' }", "must be the bytes of a size class, or all"),

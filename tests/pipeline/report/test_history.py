@@ -135,6 +135,13 @@ def test_a_narrow_terminal_leaves_columns_out_and_cuts_no_figure(
     assert "%" in rows[2]  # below a heading of two lines
 
 
+def test_who_keeps_a_log_sets_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert terminal.terminal_width() == 160
+    monkeypatch.setenv("COLUMNS", "80")
+    assert terminal.terminal_width() == 80
+
+
 @pytest.mark.parametrize("width", [80, 200])
 def test_a_terminal_of_80_columns_has_dates_and_instructions_of_each_version(
     width: int, tree: Tree, monkeypatch: pytest.MonkeyPatch
