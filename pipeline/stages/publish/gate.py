@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.errors import GateError
 from pipeline.core.variant import PRODUCTION
-from pipeline.release.current import untouched
+from pipeline.release.current import current, untouched
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 
@@ -38,14 +38,29 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     from pipeline.report.what_next import against_before
 
     allowed, _ = passes(shop, verdict)
-    if not allowed:
-        left = untouched(shop.tree.dist(shop.line))
-        show_verdict(shop.console, model)
-        why = model.refused_for or f": {model.reason}"
-        words = replace(shop.options, variant=PRODUCTION).words
-        steps = (against_before(model), advice(model.verify, shop.line, words))
+    if allowed:
+        return
+    dist = shop.tree.dist(shop.line)
+    show_verdict(shop.console, model)
+    why = model.refused_for or f": {model.reason}"
+    if (same := _same_as_current(dist, model)) is not None:
         raise GateError(
-            f"not published{why}; {left}",
-            hint="; ".join(filter(None, steps)),
+            f"not published{why}; `current` is this very library, {same}, by another judgement",
+            hint="nothing to do; where this judgement is the one to believe, "
+            f"`.venv/bin/pipeline reject -p {shop.line} {same} --reason WHY` refuses it",
             log=report / HTML,
         )
+    words = replace(shop.options, variant=PRODUCTION).words
+    steps = (against_before(model), advice(model.verify, shop.line, words))
+    raise GateError(
+        f"not published{why}; {untouched(dist)}",
+        hint="; ".join(filter(None, steps)),
+        log=report / HTML,
+    )
+
+
+def _same_as_current(dist: Path, model: ReportModel) -> str | None:
+    """Return the name of the current version where its library has the judged one's bytes."""
+    now = current(dist)
+    digest = (now.sums() or {}).get(now.place) if now else None
+    return now.name if now and digest == model.verify.tuned.sha256 else None

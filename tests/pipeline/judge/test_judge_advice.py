@@ -30,6 +30,8 @@ from pipeline.judge.more_time import BORDER, to_decide
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
+from pipeline.release.current import point_current
+from pipeline.release.version import MANIFEST, SUMS, Version
 from pipeline.report import terminal
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.model import ReportModel, Source
@@ -375,6 +377,27 @@ def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(
         gate.pass_gate(shop, model, cast(Any, None), tmp_path)
     again = "`.venv/bin/pipeline build --profile shop --variant hardened --cpu any --verify-time"
     assert refused.value.hint.startswith(again)
+
+
+def test_a_build_of_the_current_library_that_another_judgement_passed_has_nothing_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was told to judge for longer, and that run then said that there is nothing to do."""
+    monkeypatch.setattr(terminal, "show_verdict", lambda *_: None)
+    monkeypatch.setattr(gate, "passes", lambda *_: (False, ""))
+    result = judged(1.0, noise=10.0, misses=3.0)
+    tree = Tree(tmp_path)
+    folder = tree.dist("shop") / "0.2.0-1"
+    folder.mkdir(parents=True)
+    (folder / MANIFEST).write_text("{}", encoding="utf-8")
+    listed = f"{result.tuned.sha256}  lib/libhakmem.so\n"
+    (folder / SUMS).write_text(listed, encoding="utf-8")
+    point_current(Version(folder))
+    shop: Any = SimpleNamespace(tree=tree, line="shop", options=Options(), console=None)
+    model = ReportModel.model_construct(published=False, reason="", verify=result, previous=None)
+    with pytest.raises(GateError, match="is this very library, ") as refused:
+        gate.pass_gate(shop, model, cast(Any, None), tmp_path)
+    assert refused.value.hint.startswith("nothing to do")
 
 
 def test_a_failed_check_of_a_variant_has_its_logs_there_and_its_profile_without_it() -> None:
