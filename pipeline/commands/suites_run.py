@@ -77,7 +77,8 @@ def run_all(
         if not shown:
             _tell_failed(log)
         raise
-    return [*outcomes, Outcome(BESIDE, seconds, cpu_s, _failure(step, code) if code != 0 else "")]
+    failed = _failure(step, code) if code != 0 else ""
+    return [*outcomes, Outcome(BESIDE, seconds, cpu_s, failed)]
 
 
 def _tell_failed(log: Path) -> None:
@@ -99,18 +100,27 @@ def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
     started, used = time.monotonic(), children_cpu_s()
     failed, unbuilt = "", False
     for number, step in enumerate(todo, start=1):
-        code = _run_step(step, tree.state / "tests" / f"{suite}-{number}.log", tree.root)
+        log = tree.state / "tests" / f"{suite}-{number}.log"
+        code = _run_step(step, log, tree.root)
         if code != 0:
-            failed, unbuilt = _failure(step, code), step.argv[:2] == BUILDING
+            failed = _failure(step, code, None if step.shown else log)
+            unbuilt = step.argv[:2] == BUILDING
             break
     return Outcome(suite, time.monotonic() - started, children_cpu_s() - used, failed, unbuilt)
 
 
-def _failure(step: Step, code: int) -> str:
-    from pipeline.core.process import pasteable
+def _failure(step: Step, code: int, log: Path | None = None) -> str:
+    """Return what failed, in a line or two: a build names more than a hundred targets."""
+    from pipeline.core.paths import from_here
+    from pipeline.core.process import WORDS, pasteable
 
     ran = pasteable([str(word) for word in step.argv], None, None)
-    return f"exit code {code}: {ran}" + (f"\n  to mend it: {step.mend}" if step.mend else "")
+    if len(ran) > WORDS:
+        ran = f"{ran[:WORDS].rpartition(' ')[0]} ...{'' if log else ' (-v shows all of it)'}"
+    parts = [f"exit code {code}: {ran}"]
+    parts += [f"all of it: {from_here(log)}"] if log else []
+    parts += [f"to mend it: {step.mend}"] if step.mend else []
+    return "\n  ".join(parts)
 
 
 def summarise(outcomes: list[Outcome]) -> None:

@@ -16,6 +16,7 @@ from pipeline.commands.suites_run import Outcome, _failure, run_all, run_suite, 
 from pipeline.commands.test import run_suites
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
+from pipeline.core.process import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD, BAD = (sys.executable, "-c", "print('fine')"), (sys.executable, "-c", "print('oh'); exit(3)")
@@ -122,6 +123,20 @@ def test_failure_stops_the_suite_and_shows_output(
     assert _failure(styled, 1).endswith("to mend it: clang-format -i FILE...")
     assert not (tmp_path / "never").exists()
     assert capsys.readouterr().out == "oh\n\n"
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_long_command_is_cut_in_the_summary(shown: bool, tmp_path: Path) -> None:
+    """A build of 130 targets pushed the words of the compiler off the screen."""
+    step = Step((*BAD, *(f"target_{number}" for number in range(130))), shown=shown)
+    failed = run_suite("x", [step], Tree(tmp_path)).failed
+    assert failed.startswith("exit code 3: ") and "target_0 " in failed
+    assert len(failed) < 2 * WORDS + len(str(tmp_path)) and "target_129" not in failed
+    if shown:
+        assert failed.endswith(" ... (-v shows all of it)")
+    else:
+        log = Path(failed.rpartition("all of it: ")[2])
+        assert "target_129" in log.read_text(encoding="utf-8")
 
 
 def test_success_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
