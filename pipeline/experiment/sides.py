@@ -126,7 +126,8 @@ def _patched(shop: Workshop, entry: Entry, trial: Trial) -> Workshop:
     patch = entry.path.parent / trial.patch
     if not patch.is_file():
         raise UsageError(
-            f"there is no patch {patch}", hint=f"`git diff allocator > {patch}` writes one"
+            f"there is no patch {patch}",
+            hint=f"`git add -N allocator; git diff allocator > {patch}` writes one, with new files",
         )
     for name in library_sources(shop):
         here, there = shop.tree.root / name, copy / name

@@ -27,7 +27,7 @@ hypothesis = "{hypothesis}"
 #                                       # it shows only where magazines of the class run full or
 #                                       # empty: docs/research.md says how to count that
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
-# patch = "{name}.patch"  # a patch beside this file, as `git diff allocator` writes it
+# patch = "{name}.patch"  # a patch beside this file: docs/experiments.md says how
 profile = "mixed"                       # run the verify workloads of a profile,
 # run = ["python3", "-c", "print(1)"]   # or a command, from the root of the tree,
 # threads = 1                           # threads of that command, where you know them
