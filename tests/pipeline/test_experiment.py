@@ -115,6 +115,17 @@ def test_a_depth_that_a_class_has_already_is_not_run(
         assert geometry_of(TREE, load_entry(path)) is not None
 
 
+def test_a_new_entry_says_what_writes_its_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry with a title and without a run made the test of the index fail."""
+    monkeypatch.setattr(Tree, "here", lambda: Tree(tmp_path))
+    done = CliRunner().invoke(experiment_command, ["new", "magazines", "half"])
+    assert (tmp_path / "docs" / "experiments" / "magazines" / "half.toml").exists()
+    assert "experiment run half\nwhich also writes its row" in done.output
+    assert done.output.endswith("  .venv/bin/python -m pipeline.experiment.page\n")
+
+
 def test_the_help_names_all_subjects() -> None:
     said = " ".join(CliRunner().invoke(experiment_command, ["new", "--help"]).output.split())
     assert f"SUBJECT is one of: {', '.join(SUBJECTS)}." in said

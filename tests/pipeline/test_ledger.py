@@ -21,7 +21,8 @@ ENTRIES = load_entries(TREE)
 def test_the_index_is_made_from_the_entries() -> None:
     text = page_of(TREE).read_text(encoding="utf-8")
     assert MARK in text
-    assert render(text, ENTRIES) == text, ".venv/bin/python -m pipeline.experiment.page"
+    stale = "the page lacks what entries say: give `.venv/bin/python -m pipeline.experiment.page`"
+    assert render(text, ENTRIES) == text, stale
 
 
 def test_every_file_lies_in_the_folder_of_a_subject_and_has_a_name_of_its_own() -> None:
