@@ -380,6 +380,17 @@ def test_package_removed_since_is_noticed(
     assert (done.returncode, done.stdout.strip()) == (code, said), done.stderr
 
 
+def test_what_the_tests_add_is_said_with_its_reason(clone: Path, machine: Path) -> None:
+    made_up(clone)
+    replace(machine, "dpkg-query", "printf 'installed installed '")
+    (clone / "requirements-cluster.lock").write_text("", encoding="utf-8")
+    replace(clone / ".venv" / "bin", "python", "exit 0")
+    done = bootstrap(clone, machine, "test")
+    assert done.stdout == "ready\n", done.stderr
+    assert "bootstrap: adding Dask, which tunes on several machines" in done.stderr
+    assert bootstrap(clone, machine, "test").stderr == ""
+
+
 def test_second_run_is_quick_because_it_starts_few_programs(clone: Path, machine: Path) -> None:
     made_up(clone)
     log = clone / "started"
