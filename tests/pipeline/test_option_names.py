@@ -56,4 +56,5 @@ def test_each_option_of_a_table_is_read(table: str) -> None:
     fields = re.findall(r"^HAK_OPTION\(\s*(\w+)", (POLICY / table).read_text("utf-8"), re.MULTILINE)
     sources = "".join(p.read_text("utf-8") for p in (ROOT / "allocator").rglob("*.[ch]"))
     read = {*re.findall(r"(?:->|\.|\bHAK_OPTION_)(\w+)", sources)}
-    assert {*fields} <= read
+    unread = sorted({*fields} - read)
+    assert not unread, f"{table} has options that no source of allocator/ reads: {unread}"
