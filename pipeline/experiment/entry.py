@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from pipeline.core.errors import UsageError
 from pipeline.core.paths import Tree
@@ -92,6 +92,12 @@ class Trial(_Record):
     profile: str = "mixed"
     run: tuple[str, ...] = ()
     threads: Count | None = None
+
+    @model_validator(mode="after")
+    def _runs_one_of_two(self) -> Trial:
+        if self.run and "profile" in self.model_fields_set:
+            raise ValueError("`run` and `profile` do not go together: take one of them out")
+        return self
 
     @property
     def compiles(self) -> bool:

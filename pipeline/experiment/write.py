@@ -28,8 +28,8 @@ hypothesis = "{hypothesis}"
 #                                       # empty: docs/research.md says how to count that
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
 # patch = "{name}.patch"  # a patch beside this file: docs/experiments.md says how
-profile = "mixed"                       # run the verify workloads of a profile,
-# run = ["python3", "-c", "print(1)"]   # or a command, from the root of the tree,
+# profile = "mixed"                     # verify workloads of this profile, or of yours, run;
+# run = ["python3", "-c", "print(1)"]   # or instead a command, from the root of the tree,
 # threads = 1                           # threads of that command, where you know them
 
 # `pipeline experiment run {name}` adds a [[result]] each time.

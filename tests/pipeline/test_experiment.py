@@ -228,6 +228,19 @@ def test_a_mistake_in_an_entry_is_told_with_its_place(tmp_path: Path) -> None:
         load_entry(path)
 
 
+@pytest.mark.parametrize("profile", ["", 'profile = "mixed"\n'])
+def test_a_command_and_a_profile_do_not_go_together(profile: str, tmp_path: Path) -> None:
+    """The profile was passed over without a word."""
+    path = tmp_path / "both.toml"
+    trial = f'[trial]\n{profile}run = ["true"]\n'
+    path.write_text(f'schema_version = 1\ntitle = "x"\n{trial}', encoding="utf-8")
+    if profile:
+        with pytest.raises(ProfileError, match=r"both\.toml: trial: `run` and `profile` do not go"):
+            load_entry(path)
+    else:
+        assert load_entry(path).content.trial is not None
+
+
 def test_a_variable_without_quotes_is_told_what_to_write(tmp_path: Path) -> None:
     path = tmp_path / "wrong.toml"
     trial = "[trial]\noptions = { HAKMEM_PURGE_DELAY = 100 }\n"
@@ -259,7 +272,6 @@ options = {{ HAKMEM_PURGE_DELAY = "100" }}
 constants = {{ small_depth = 24 }}
 depths = {depths}
 patch = "all.patch"
-profile = "tiny"
 run = ['sh', '-c', 'test -z "$HAKMEM_PURGE_DELAY" || seq 1000000 >/dev/null']
 """
 
@@ -284,7 +296,7 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
     assert code == ExitCode.REGRESSION, output
     libraries = [one.read_bytes() for one in _sides(fresh)]
-    assert re.search(r"A: as it is, build/pipeline/tiny/experiment/\w+/libhakmem\.so\n", output)
+    assert re.search(r"A: as it is, build/pipeline/mixed/experiment/\w+/libhakmem\.so\n", output)
     assert sorted(b"9.9.9" in one for one in libraries) == [False, True]
     assert all(version.encode() in one for one in libraries if b"9.9.9" not in one)
     found = tomllib.loads((folder / "all.toml").read_text(encoding="utf-8"))["result"]
