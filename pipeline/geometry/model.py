@@ -178,3 +178,8 @@ class Difference(Record):
     after: str
     why: str
     worth: str
+
+    @property
+    def brief(self) -> str:
+        """The change in a few words, such as "class 64 (depth 1024 -> depth 512)"."""
+        return f"{self.what} ({' -> '.join(filter(None, (self.before, self.after)))})"

@@ -43,7 +43,7 @@ def cut(shop: Workshop, setup: Setup, plain: Baseline) -> Baseline:
             shop.target,
         )
         changed = differences(geometry, default_geometry(shop.tree))
-        return {"build_id": facts.build_id, "differences": [one.what for one in changed]}
+        return {"build_id": facts.build_id, "differences": [one.brief for one in changed]}
 
     made = shop.do(STAGE, parts, work, summary=_summary)
     return replace(plain, library=shop.library(made))

@@ -76,7 +76,7 @@ def test_only_changed_values_build_anew(shop: Workshop, built: Sandbox) -> None:
     assert [one.fresh for one in (*made, *again, *changed)] == [True] * 2 + [False] * 2 + [True] * 2
     assert made[0].receipt.key == again[0].receipt.key != changed[0].receipt.key
     assert made[0].digest("libhakmem.so") != changed[0].digest("libhakmem.so")
-    assert made[0].receipt.notes["differences"] == ["small_depth"]
+    assert made[0].receipt.notes["differences"] == ["small_depth (32 -> 64)"]
 
 
 @pytest.mark.e2e

@@ -211,6 +211,9 @@ def test_differences_name_each_value_and_each_class_that_has_words() -> None:
     classes = sorted([told, new, *others], key=lambda one: one.size)
     geometry = DEFAULT.with_classes(classes, "fewer", "+1 %").with_value("warm_slabs", 2, "w", "v")
     rows = [tuple(row.model_dump().values()) for row in differences(geometry, DEFAULT)]
+    briefs = [row.brief for row in differences(geometry, DEFAULT)]
+    assert briefs[0] == "warm_slabs (1 -> 2)"
+    assert briefs[2:] == ["class 48 (depth 1024 -> depth 99)", "class 432 (pages 1, depth 151)"]
     usual = len(DEFAULT.classes)
     assert rows == [
         ("warm_slabs", "1", "2", "w", "v"),
