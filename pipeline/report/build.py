@@ -16,7 +16,7 @@ from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import answer_to, may_publish
 from pipeline.report.circumstances import (
-    judged_before,
+    judged_besides,
     laxer,
     lenient,
     suspicious,
@@ -160,7 +160,7 @@ def _circumstances(
     made = [notes_of(inputs.receipts, stage) for stage in ("record", "train")]
     return (
         *suspicious({"doubts": inputs.doubts}, *made),
-        *judged_before(inputs.judged, result.tuned.sha256, version),
+        *judged_besides(inputs.judged, result.tuned.sha256, version, result.created),
         *(laxer(result, before.verify, before.version) if before else ()),
         *uncommitted(inputs.source, profile),
     )

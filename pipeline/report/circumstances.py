@@ -1,7 +1,7 @@
-"""What a reviewer would not guess of a build: what it was judged by, and what was judged before.
+"""What a reviewer would not guess of a build: what it was judged by, and what else was judged.
 
 None of it is measured: files that are not committed, a gate that lets more pass than that of the
-version before, an earlier judgement of the same library, a recording of nearly nothing.
+version before, another judgement of the same library, a recording of nearly nothing.
 """
 
 from __future__ import annotations
@@ -70,12 +70,18 @@ def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[
         yield Finding.doubt(what, ", ".join(raised), "keys")
 
 
-def judged_before(points: Sequence[Point], library: str, version: str) -> Iterator[Finding]:
-    """Yield what earlier judgements said of a library with the same bytes, the newest first."""
+def judged_besides(
+    points: Sequence[Point], library: str, version: str, created: str
+) -> Iterator[Finding]:
+    """Yield what other judgements said of a library with the same bytes, the newest first.
+
+    A verdict that was kept, of ``created``, may be older than they are.
+    """
     same = [one for one in points if one.library == library and one.version != version]
     for one in reversed(same):
         absent = "published then, removed since" if one.removed else "not published"
         outcome = "published" if one.published else absent
         gain = f"throughput {text.change(one.gain)} {text.between(one.gain_low, one.gain_high)}"
-        what = f"the same library was judged before, {text.day(one.created)}"
+        when = "again later" if one.created > created else "before"
+        what = f"the same library was judged {when}, {text.day(one.created)}"
         yield Finding.doubt(what, f"{one.version}, {outcome}: {gain}", "keys")

@@ -6,13 +6,14 @@ from judge_support import pairs, result_of, throughput_of
 
 from pipeline.judge.topic import Topic
 from pipeline.report.build import Inputs, report_model
-from pipeline.report.circumstances import judged_before, laxer, told_once, uncommitted
+from pipeline.report.circumstances import judged_besides, laxer, told_once, uncommitted
 from pipeline.report.history import Point
 from pipeline.report.model import Finding, Source
 from pipeline.report.text import WROTE
 
 RESULT = result_of(throughput_of(loop=pairs(1.03)))
 LIBRARY = RESULT.tuned.sha256
+LATER = "2026-01-03T00:00:00+00:00"
 
 
 def point(version: str, library: str, published: bool = False) -> Point:
@@ -67,14 +68,22 @@ def test_an_allowance_that_was_raised_is_told_and_one_that_was_lowered_is_not() 
 
 def test_earlier_judgements_of_the_same_bytes_are_told_the_newest_first() -> None:
     points = (point("1", LIBRARY), point("2", "other"), point("3", LIBRARY), point("4", LIBRARY))
-    found = list(judged_before(points, LIBRARY, "4"))
+    found = list(judged_besides(points, LIBRARY, "4", LATER))
     assert [one.detail.split(",")[0] for one in found] == ["3", "1"]
     assert "not published: throughput +2.00 % [+1.00 %, +3.00 %]" in found[0].detail
 
 
+def test_a_judgement_that_came_after_a_kept_verdict_is_told_as_later() -> None:
+    kept = "2026-01-02T03:00:00+00:00"
+    (found,) = judged_besides((point("2", LIBRARY),), LIBRARY, "1", kept)
+    assert found.what == "the same library was judged again later, 2026-01-02 03:04 UTC"
+    (found,) = judged_besides((point("2", LIBRARY),), LIBRARY, "1", LATER)
+    assert found.what == "the same library was judged before, 2026-01-02 03:04 UTC"
+
+
 def test_a_version_that_was_pruned_was_published_when_it_was_judged() -> None:
     pruned = point("1", LIBRARY).model_copy(update={"removed": True})
-    (found,) = judged_before((pruned,), LIBRARY, "2")
+    (found,) = judged_besides((pruned,), LIBRARY, "2", LATER)
     assert found.detail.startswith("1, published then, removed since: throughput")
 
 
