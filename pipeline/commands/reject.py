@@ -47,8 +47,10 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     """
     from pipeline.core.errors import UsageError
     from pipeline.core.paths import Tree
+    from pipeline.report.judged import require_one
 
     tree = Tree.here()
+    require_one(tree, profile, wish)
     if undo:
         if reason:
             raise UsageError("--undo keeps no reason", hint="leave --reason out")
@@ -149,7 +151,7 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.release.marking import accept, forget, rejected_and_gone
     from pipeline.release.mending import how_to_mend
-    from pipeline.report.judged import what_became
+    from pipeline.report.judged import judged_alone, what_became
 
     with marks_lock(tree.state):
         if gone := rejected_and_gone(tree.dist(profile), wish):
@@ -159,10 +161,13 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
                 f"{what_became(tree, gone, profile)}: a build of the same may publish it"
             )
             return
+        if judged := judged_alone(tree, profile, wish):
+            click.echo(f"{judged.name} is not rejected: nothing to take back")
+            return
         target = own_version(tree, profile, wish)
         found = accept(target)
     if found is None:
-        click.echo(f"{target.name} was not rejected")
+        click.echo(f"{target.name} is not rejected: nothing to take back")
         return
     click.echo(f"{target.name} is no longer rejected ({found.reason})")
     if damage := target.damage():

@@ -20,8 +20,9 @@ LEAST_DIGEST = 4
 def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     """Return the version that ``wish`` names, or the current one.
 
-    A wish is a name, a unique beginning of one or of its digest (four characters and more), or the
-    path of a version's folder. An empty one is a mistake of a script, and never the current one.
+    A wish is a name, a unique beginning of one that has some of its digest, a beginning of the
+    digest (four characters and more), or the path of a version's folder. An empty one is a mistake
+    of a script, and never the current one.
     VersionError if there is no such version.
     """
     if wish == "":
@@ -55,11 +56,21 @@ def resolve_own(tree: Tree, profile: str, wish: str) -> Version:
 
 
 def the_one(folders: Sequence[Path], wish: str, profile: str) -> Path | None:
-    """Return the folder that ``wish`` names; VersionError if it fits several."""
+    """Return the folder that ``wish`` names; VersionError if it fits several.
+
+    So it is for a bare release number, though one version alone may have it: who types it thinks
+    of the release, and another build may have the same.
+    """
     named = [folder for folder in folders if _begins(folder.name, wish)]
     exact = [folder for folder in named if folder.name == wish]
+    names = ", ".join(folder.name for folder in named)
+    if named and not exact and _of_release(named[0].name, wish):
+        raise VersionError(
+            f"{wish} has nothing of a digest, so it names no version of profile {profile!r}; "
+            f"these begin so: {names}",
+            hint=f"give the first letters of the digest, too: {_shortened(named[0].name)}",
+        )
     if len(exact or named) > 1:
-        names = ", ".join(folder.name for folder in named)
         raise VersionError(
             f"{wish} fits {len(named)} versions of profile {profile!r}: {names}",
             hint="give as much of the name as only one of them has",
@@ -71,6 +82,17 @@ def _begins(name: str, wish: str) -> bool:
     """Tell whether a name, such as 0.2.0-a3dad7cf50af, begins so, or its digest does."""
     digest = name.rpartition("-")[2]
     return name.startswith(wish) or (len(wish) >= LEAST_DIGEST and digest.startswith(wish))
+
+
+def _of_release(name: str, wish: str) -> bool:
+    """Tell whether ``wish`` is a beginning of the release number of a name, and no more."""
+    return f"{name.rpartition('-')[0]}-".startswith(wish)
+
+
+def _shortened(name: str) -> str:
+    """Return a name with the first letters of its digest alone: 0.2.0-a3da."""
+    release, dash, digest = name.rpartition("-")
+    return f"{release}{dash}{digest[:LEAST_DIGEST]}"
 
 
 def of_another(wish: str, profile: str, owners: Sequence[str]) -> VersionError:

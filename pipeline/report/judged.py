@@ -10,14 +10,25 @@ from pipeline.core.paths import Tree
 from pipeline.release.marking import refuse
 from pipeline.release.marks import Mark, mark_of, mark_of_version, read_marks
 from pipeline.release.published import published
+from pipeline.release.wish import the_one
 from pipeline.report.files import JSON
-from pipeline.report.kept import find_report, was_published
+from pipeline.report.kept import find_report, kept_reports, was_published
 
 
 def judged_alone(tree: Tree, profile: str, wish: str) -> Path | None:
     """Return the report of a build that ``wish`` names and that never was published; or None."""
     found = judged_as(tree, profile, wish) if wish else None
     return None if found is None or was_published(found) else found
+
+
+def require_one(tree: Tree, profile: str, wish: str) -> None:
+    """Raise VersionError if ``wish`` fits several: versions, and builds that were judged alone."""
+    if not wish or "/" in wish:
+        return
+    reports = kept_reports(tree.reports(profile))
+    found = {one.name: one for one in reports if not was_published(one)}
+    found |= {one.name: one.folder for one in published(tree.dist(profile))}
+    the_one(list(found.values()), wish, profile)
 
 
 def judged_as(tree: Tree, profile: str, wish: str) -> Path | None:

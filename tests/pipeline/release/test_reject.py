@@ -59,7 +59,7 @@ def judged(tree: Tree, **said: object) -> None:
         (("rollback", "--to", "1.0-dd"), {}, "is not published"),
         (("rollback", "--to", "1.0-dd"), {"published": True}, "was removed"),
         (("reject", "1.0-dd", "--reason", "x"), {"published": True}, "was removed"),
-        (("reject", "1.0-dd", "--undo"), {}, "is not published"),
+        (("reject", "1.0-dd", "--undo"), {"published": True}, "was removed"),
     ],
 )
 def test_a_version_of_which_only_the_report_is_there_is_told_to_be_one(
@@ -85,6 +85,35 @@ def test_a_build_that_was_not_published_is_refused_by_its_name(tree: Tree) -> No
     said = type_("reject", "1.0-dd", "--undo")
     assert "1.0-dd55 is no longer rejected (too much memory). It was never published" in said
     assert read_marks(tree.dist("p")).rejected == ()
+
+
+def test_of_a_build_that_was_judged_and_never_rejected_nothing_is_taken_back(tree: Tree) -> None:
+    judged(tree)
+    said = type_("reject", "1.0-dd", "--undo")
+    assert said == "1.0-dd55 is not rejected: nothing to take back\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("reject", "1.0", "--reason", "x"), ("reject", "1.0-", "--undo"), ("rollback", "--to", "1")],
+)
+def test_a_release_number_names_no_version_though_one_alone_has_it(
+    tree: Tree, words: tuple[str, ...]
+) -> None:
+    shutil.rmtree(tree.dist("p") / OLD)
+    with pytest.raises(VersionError, match=f"has nothing of a digest.* begin so: {BAD}$") as asked:
+        type_(*words)
+    assert asked.value.hint == "give the first letters of the digest, too: 1.0-bb22"
+    assert current(tree.dist("p")) == version(tree, BAD)
+
+
+def test_what_was_only_judged_counts_where_a_beginning_is_to_be_refused(tree: Tree) -> None:
+    make(tree, "1.0-da77", "2026-01-03")
+    judged(tree, verify={"tuned": {"sha256": "ab12"}})
+    with pytest.raises(VersionError, match=r"1\.0-d fits 2 .*: 1\.0-dd55, 1\.0-da77"):
+        type_("reject", "1.0-d", "--reason", "x")
+    with pytest.raises(VersionError, match=r"begin so: 1\.0-dd55, 1\.0-da77, "):
+        type_("reject", "1.0", "--reason", "x")
 
 
 def test_of_a_build_that_is_known_by_another_name_that_name_is_told(tree: Tree) -> None:
@@ -192,7 +221,7 @@ def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -
     assert f"{BAD} is no longer rejected (first)" in type_("reject", BAD, "--undo")
     assert read_marks(tree.dist("p")).rejected == ()
     assert current(tree.dist("p")) == version(tree, OLD)
-    assert f"{BAD} was not rejected" in type_("reject", BAD, "--undo")
+    assert f"{BAD} is not rejected: nothing to take back" in type_("reject", BAD, "--undo")
     type_("rollback", "--to", BAD)
     assert current(tree.dist("p")) == version(tree, BAD)
 
