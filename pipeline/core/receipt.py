@@ -65,10 +65,11 @@ def changed_parts(old: Parts, new: Parts) -> list[str]:
     They are compared as keys are: a receipt that was read has lists where a stage has tuples. Of a
     part that has names itself, such as those of tools or files, it says which.
     """
-    return [f"{name}{_which(old.get(name), new.get(name))}" for name in _differing(old, new)]
+    return [f"{name}{_which(old.get(name), new.get(name))}" for name in differing(old, new)]
 
 
-def _differing(old: Parts, new: Parts) -> list[str]:
+def differing(old: Parts, new: Parts) -> list[str]:
+    """Return the names of what differs, or is only in one of the two; sorted."""
     names = sorted(old.keys() | new.keys())
     return [one for one in names if digest_value(old.get(one)) != digest_value(new.get(one))]
 
@@ -77,6 +78,6 @@ def _which(old: object, new: object) -> str:
     """Return in brackets what differs in two parts that are tables; "" for other ones."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         return ""
-    found = _differing(old, new)
+    found = differing(old, new)
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     return f" ({', '.join(found[:MOST_NAMED])}{more})"

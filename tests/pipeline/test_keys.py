@@ -28,8 +28,9 @@ from pipeline.profile.workload import Command, Trace
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
 from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.because import because, in_words
 from pipeline.stages.build.configure import Setup, lacking
-from pipeline.stages.build.workshop import Library, Options, StageDue, Workshop, in_words
+from pipeline.stages.build.workshop import Library, Options, StageDue, Workshop
 from pipeline.stages.proof import ablation, verify
 from pipeline.stages.tuning import traces, tune
 from pipeline.toolchain import identity
@@ -409,3 +410,28 @@ def test_a_script_is_asked_each_time(tmp_path: Path) -> None:
 )
 def test_a_part_of_a_key_is_told_in_words(part: str, said: str) -> None:
     assert in_words(part) == said
+
+
+GATE = {"budget_s": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ({"mode": "quick", "seconds": [61.0, 9.0]}, {"mode": "quick", "seconds": (20.0, 9.0)},
+         ["--verify-time (61 s then, 20 s now)"]),
+        ({"mode": "quick", "seconds": [20.0, 9.0]}, {"mode": "quick", "seconds": (20.0, 20.0)},
+         ["--verify-time (9 s then, 20 s now)"]),
+        ({"mode": "quick", "seconds": [20.0]}, {"mode": "default", "seconds": [300.0]},
+         ["mode", "the time for timed runs (20 s then, 300 s now)"]),
+        ({"gate": GATE, "seconds": 20.0}, {"gate": GATE, "seconds": 61.5},
+         ["the time for timed runs (20 s then, 61.5 s now)"]),
+        ({"raw": {"raw/kv/25018-1.profraw": "a", "f": "b"}}, {"raw": {"raw/kv/3-1.profraw": "a"}},
+         ["raw (3 files), counted by a stage before"]),
+        ({"mode": "quick"}, {"mode": "quick", "seconds": [20.0]}, ["seconds"]),
+    ],
+)  # fmt: skip
+def test_what_differs_is_told_by_the_option_and_by_numbers(
+    old: dict[str, object], new: dict[str, object], said: list[str]
+) -> None:
+    assert because(old, new) == said

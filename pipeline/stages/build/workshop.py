@@ -13,10 +13,11 @@ from pipeline.core.console import BuildConsole, StageLine
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
-from pipeline.core.receipt import Notes, Parts, changed_parts
+from pipeline.core.receipt import Notes, Parts
 from pipeline.core.store import Artifact, Store
 from pipeline.core.variant import PRODUCTION, asked_for, line_of, shared_name
 from pipeline.profile.schema import Profile
+from pipeline.stages.build.because import because
 from pipeline.toolchain.find import Toolchain
 from pipeline.toolchain.identity import MEMORY, Identities
 from pipeline.toolchain.target import NATIVE, Target
@@ -185,25 +186,8 @@ class Workshop:
         last = self.store.latest(stage)
         if last is None:
             return "never made before"
-        changed = [in_words(part) for part in changed_parts(last.parts, parts)]
+        changed = because(last.parts, parts)
         return f"{made} because of {'; '.join(changed)}" if changed else "its artifact is damaged"
-
-
-_MEANINGS = {
-    **dict.fromkeys(
-        ("baseline", "builds", "library", "slowed", "tuned"), "built by a stage before"
-    ),
-    **dict.fromkeys(
-        ("factors", "first", "imported", "profile", "raw"), "counted by a stage before"
-    ),
-    "recipe": "the stage's own code",
-}
-
-
-def in_words(part: str) -> str:
-    """Return a part of a key, and what it is where its name does not say that."""
-    meaning = _MEANINGS.get(part.partition(" ")[0])
-    return f"{part}, {meaning}" if meaning else part
 
 
 def _recipe(work: Work) -> str:
