@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from pipeline.commands.file_options import EXISTING_FILE, output_option
 from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import Word, verbose_option
 from pipeline.commands.profile_options import line_option
+from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 from pipeline.core.architecture import ALL, HERE
 
@@ -66,9 +68,11 @@ def export_command(
     require_replaceable(target)
     data = pack(found)
     signature = _write(target, data, key)
-    click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")
+    click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the bundle of {found.name}")
     if signature is not None:
         click.echo(f"signed: {signature}")
+    way_back = f"`.venv/bin/pipeline bundle import {shlex.quote(str(target.resolve()))}`"
+    say(f"{way_back} rebuilds that version, also in another checkout")
 
 
 def _write(target: Path, data: bytes, key: Path | None) -> Path | None:

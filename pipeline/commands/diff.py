@@ -9,12 +9,14 @@ import click
 from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import line_option
 from pipeline.commands.report_meant import complete_wish, folder_of, read_meant
+from pipeline.commands.say import say
 from pipeline.commands.since_judged import fields_since, said_since
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.judge.model import VerifyResult
+    from pipeline.report.model import ReportModel
 
 
 @click.command("diff")
@@ -60,12 +62,28 @@ def diff_command(
     direct = _measured(profile, older, newer, quick) if measure else None
     comparison = compare_versions(before, after, direct)
     click.echo(render_diff(comparison, after.version, form), nl=False)
+    if form == "term" and before.version == after.version:
+        _tell_later(profile, after)
     for model, wish in ((before, older), (after, newer)):
         version = Version(folder_of(profile, wish))
         now = model.model_copy(update=fields_since(profile, version))
         for said in said_since(now) if form != "json" else ():
             click.echo(f"{model.version}: {said}")
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
+
+
+def _tell_later(profile: str, model: ReportModel) -> None:
+    """Name the build that was judged last, where it came after the one that was compared."""
+    from pipeline.core.errors import PipelineError
+    from pipeline.release.last import LAST
+
+    try:
+        last = read_meant(profile, LAST)
+    except PipelineError:
+        return
+    if last.version != model.version and last.verify.created > model.verify.created:
+        line = f"`.venv/bin/pipeline diff -p {profile} {model.version} last`"
+        say(f"{line} compares it with {last.version}, which was judged later")
 
 
 def _measured(profile: str, older: str, newer: str | None, quick: bool) -> VerifyResult:

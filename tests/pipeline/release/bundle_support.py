@@ -18,6 +18,8 @@ def exported(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("bundle") / "tiny.tar.gz"
     code, output = built.run("bundle", "export", "--profile", "tiny", "-o", str(target))
     assert code == 0, output
+    assert "KiB, the bundle of " in output
+    assert f"pipeline bundle import {target}` rebuilds that version" in output
     return target
 
 

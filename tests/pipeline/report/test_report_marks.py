@@ -20,6 +20,7 @@ from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.current import point_current
+from pipeline.release.last import point_last
 from pipeline.release.marking import lift, reject, set_aside
 from pipeline.release.marks import MARKS
 from pipeline.release.mending import how_to_mend
@@ -292,6 +293,22 @@ def test_diff_and_history_say_that_a_version_is_damaged(tree: Tree) -> None:
     assert "1.0-bb22: DAMAGED" in told and "1.0-aa11: DAMAGED" not in told
     points = json.loads(runner.invoke(cli, ["history", "--json"], standalone_mode=False).output)
     assert [one["damaged"] for one in points["points"]] == [False, True]
+
+
+def test_diff_of_the_current_version_with_itself_names_the_build_that_was_judged_later(
+    tree: Tree,
+) -> None:
+    point_current(publish(tree, "1.0-aa11"))
+    runner, words = CliRunner(), ["diff", "1.0-aa11"]
+    assert runner.invoke(cli, words, standalone_mode=False).output.count("\n") == 1
+    late = report_support.bad().verify.model_copy(update={"created": "2026-12-31T00:00:00+00:00"})
+    later = report_support.bad().model_copy(update={"version": "1.0-cc33", "verify": late})
+    write_reports(tree.reports("mixed") / "1.0-cc33", later)
+    point_last(tree, "mixed", "1.0-cc33")
+    said = runner.invoke(cli, words, standalone_mode=False).output
+    assert "pipeline diff -p mixed 1.0-aa11 last` compares it with 1.0-cc33, which was" in said
+    point_last(tree, "mixed", "1.0-aa11")
+    assert "last`" not in runner.invoke(cli, words, standalone_mode=False).output
 
 
 def test_the_advice_for_a_damaged_version_is_the_command_of_its_build(tree: Tree) -> None:
