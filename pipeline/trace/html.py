@@ -87,20 +87,20 @@ def size_rows(found: Statistics) -> tuple[list[Bin], list[Bin]]:
 
 
 def live_plot(found: Statistics) -> str:
-    """Return live bytes over time as SVG."""
+    """Return live bytes over time as SVG, in steps: an idle program stays level."""
     points, most = found.timeline, max(1, found.peak_bytes)
     if not points:
         return _svg("")
     end = max(points[-1].seconds, 1e-9)
     room = HEIGHT - BOTTOM - 10
-    line = " ".join(
-        f"{LEFT + (WIDTH - LEFT - 10) * p.seconds / end:.1f},"
-        f"{HEIGHT - BOTTOM - room * p.bytes / most:.1f}"
-        for p in points
-    )
     floor = HEIGHT - BOTTOM
+    line, level = [], f"{floor}"
+    for p in points:
+        place = f"{LEFT + (WIDTH - LEFT - 10) * p.seconds / end:.1f}"
+        before, level = level, f"{floor - room * p.bytes / most:.1f}"
+        line += [f"{place},{before}", f"{place},{level}"]
     return _svg(
-        f'<polygon points="{LEFT},{floor} {line} {WIDTH - 10},{floor}"/>'
+        f'<polygon points="{LEFT},{floor} {" ".join(line)} {WIDTH - 10},{floor}"/>'
         f'<text class="axis" x="{LEFT - 6}" y="16">{size(most)}</text>'
         f'<text class="axis" x="{LEFT - 6}" y="{floor}">0</text>'
         f'<text class="axis" x="{WIDTH - 10}" y="{floor + 16}">{end:.3g} s</text>',
@@ -108,9 +108,18 @@ def live_plot(found: Statistics) -> str:
     )
 
 
+def without_gaps(bins: Sequence[Bin]) -> list[Bin]:
+    """Return the bins with empty ones between them, so that each step of the axis is a doubling."""
+    there = {one.top: one for one in bins}
+    exponents = [top.bit_length() - 1 for top in there]
+    span = range(min(exponents, default=0), max(exponents, default=-1) + 1)
+    return [there.get(1 << power, Bin(1 << power, 0, 0)) for power in span]
+
+
 def _bars(
-    bins: Sequence[Bin], noun: str, label: Callable[[float], str], *, by_bytes: bool = False
+    found: Sequence[Bin], noun: str, label: Callable[[float], str], *, by_bytes: bool = False
 ) -> list[Bar]:
+    bins = without_gaps(found)
     values = [b.bytes if by_bytes else b.count for b in bins]
     most, total = max(values, default=1) or 1, sum(values)
     return [
