@@ -181,7 +181,7 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
         write_sums(folder.parent)
         (tree.dist(name) / "current").symlink_to("0.1.0-aa")
     file = tree.dist("shop") / "0.1.0-aa" / "lib" / "libhakmem.so"
-    for words in (str(file), str(file.parents[1]), "shop:current", "shop:0.1", "shop:"):
+    for words in (str(file), str(file.parents[1]), "shop:current", "shop:0.1.0-a", "shop:"):
         assert parse_side(tree, "mixed", words).library == file, words
     side = parse_side(tree, "mixed", "current,HAKMEM_A=1,2,HAKMEM_B=x=y")
     assert side.library == tree.dist("mixed") / "0.1.0-aa/lib/libhakmem.so"
