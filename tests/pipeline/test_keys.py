@@ -315,7 +315,7 @@ def test_words_about_a_verdict_are_in_no_key(module: str) -> None:
     found = closure(ROOT, module)
     words = ("headline", "outcome", "advice", "publishing", "decided")
     told = {f"pipeline.judge.{name}" for name in words}
-    assert "pipeline.judge.throughput" in found and not told & set(found)
+    assert "pipeline.judge.summarise" in found and not told & set(found)
 
 
 def test_what_was_measured_is_of_this_machine() -> None:
