@@ -58,7 +58,7 @@ what was written right behind a block of up to 64 KiB, when the block is freed, 
 
 **Production** finds pointers that are foreign, or into large blocks, at the call itself. It finds what concerns small blocks (up
 to 64 KiB) when the thread's magazine of that size is emptied. By then a block that was freed twice may have been handed out
-twice. A program that ends before, or uses the size no more, sees nothing. Research builds end like production.
+twice. A program that ends before, or stops using the size, sees nothing. Research builds end like production.
 
 ## What is found
 
