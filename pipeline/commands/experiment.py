@@ -92,7 +92,7 @@ def new_command(subject: str, name: str) -> None:
     click.echo("next: say in it what you change and what you expect, then")
     say(f"  .venv/bin/pipeline experiment run {name}")
     click.echo("which also writes its row in docs/experiments.md; without a run this does:")
-    click.echo("  .venv/bin/python -m pipeline.experiment.page")
+    say("  .venv/bin/python -m pipeline.experiment.page")
 
 
 @experiment_command.command(
