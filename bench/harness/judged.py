@@ -122,16 +122,17 @@ def table_of(judgements: list[Judged]) -> Table:
 
 
 def _cells(ones: list[Judged]) -> list[str]:
-    given = [str(sum(one.verdict == verdict for one in ones)) for verdict in VERDICTS]
-    halves = [(one.high - one.low) / 2 for one in ones if one.high and one.low]
-    changes = [one.ratio - 1 for one in ones if one.ratio]
+    counted = [figures(one) for one in ones]
+    given = [f"{sum(one[verdict] for one in counted):.0f}" for verdict in VERDICTS]
+    halves = [one["half width"] for one in counted if "half width" in one]
+    changes = [one["change"] for one in counted if "change" in one]
     told = (np.median(changes), min(changes), max(changes)) if changes else ()
     loads = [one.load for one in ones]
     return [
         f"{sum(one.right for one in ones)} of {len(ones)}",
         *given,
-        *([f"{change * 100:+.2f} %" for change in told] or [""] * 3),
-        f"{np.median(halves) * 100:.2f} %" if halves else "",
+        *([f"{change:+.2f} %" for change in told] or [""] * 3),
+        f"{np.median(halves):.2f} %" if halves else "",
         f"{np.median([one.seconds for one in ones]):.0f}",
         f"{min(loads):.1f} to {max(loads):.1f}",
     ]
