@@ -20,7 +20,7 @@ from pathlib import Path
 import click
 
 from bench.harness import options
-from bench.harness.arguments import OUTPUT, Missing, find_programs
+from bench.harness.arguments import Missing, find_programs
 from bench.harness.terminal import Cells, print_table, terminal
 from pipeline.core import interrupts
 from pipeline.core.files import replace_text
@@ -126,7 +126,7 @@ def summary(found: Found) -> str:
 @click.option("--test", required=True, help="The run that is simulated.")
 @click.option("--library", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @options.programs
-@click.option("--json", "json_file", type=OUTPUT, help="Write the misses of each placement.")
+@options.samples("the misses of each placement")
 def main(
     train: str | None,
     test: str,
