@@ -8,9 +8,7 @@ from pathlib import PurePath
 from pipeline.judge.counts import ProgramCounts, RealProgram, WorkloadCounts
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Throughput
-from pipeline.report.compare_counts import (
-    CountPair,
-)
+from pipeline.report.compare_counts import CountPair
 from pipeline.report.model import ReportModel
 from pipeline.report.text import names_apart, played_by
 

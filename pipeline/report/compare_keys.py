@@ -9,10 +9,9 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.report.compare_alike import no_runs, other_workloads, same_runs, timed_names
-from pipeline.report.compare_counts import (
-    fewer,
-)
+from pipeline.report.compare_counts import fewer
 from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Judgement
+from pipeline.report.model import SummaryRow
 from pipeline.report.summary import peak_mib, summary_rows
 from pipeline.report.text import workloads_apart
 
@@ -76,17 +75,8 @@ def speed_judged(direct: VerifyResult) -> ComparedRow:
     """Return what one judgement says of the speed of both."""
     overall, key = direct.throughput.overall, direct.keys.throughput
     medians = next(row for row in summary_rows(direct) if row.verdict is not None)
-    return ComparedRow(
-        name=medians.name,
-        unit=medians.unit,
-        before=medians.baseline,
-        after=medians.tuned,
-        ratio=overall.value,
-        low=overall.low,
-        high=overall.high,
-        judgement=OF_VERDICT[key.verdict],
-        why=f"judged directly: {key.reason}",
-    )
+    why = f"judged directly: {key.reason}"
+    return _direct(medians, overall.value, overall, OF_VERDICT[key.verdict], why)
 
 
 def memory(before: Throughput, after: Throughput, changed: set[str]) -> ComparedRow:
@@ -108,14 +98,23 @@ def memory_judged(direct: VerifyResult) -> ComparedRow:
     memory, key = next(row for row in summary_rows(direct) if row.unit == "MiB"), direct.keys.memory
     judged: Judgement = OF_VERDICT[key.verdict] if key is not None else "unknown"
     why = f"judged directly: {key.reason}" if key is not None else "this judgement has no such key"
+    if not direct.rss.holds:
+        judged, why = "worse", f"the memory limit is broken: {direct.rss.reason}"
+    return _direct(memory, memory.ratio, key.ratio if key is not None else None, judged, why)
+
+
+def _direct(
+    row: SummaryRow, ratio: float | None, ends: Interval | None, judgement: Judgement, why: str
+) -> ComparedRow:
+    """Return a row of one judgement of both: what was baseline there is the older one."""
     return ComparedRow(
-        name=memory.name,
-        unit=memory.unit,
-        before=memory.baseline,
-        after=memory.tuned,
-        ratio=memory.ratio,
-        low=key.ratio.low if key is not None and key.ratio else None,
-        high=key.ratio.high if key is not None and key.ratio else None,
-        judgement=judged if direct.rss.holds else "worse",
-        why=why if direct.rss.holds else f"the memory limit is broken: {direct.rss.reason}",
+        name=row.name,
+        unit=row.unit,
+        before=row.baseline,
+        after=row.tuned,
+        ratio=ratio,
+        low=ends.low if ends else None,
+        high=ends.high if ends else None,
+        judgement=judgement,
+        why=why,
     )
