@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.errors import GateError
 from pipeline.core.variant import PRODUCTION
 from pipeline.release.current import current, untouched
+from pipeline.release.marks import mark_of_version
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 
@@ -62,5 +63,5 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
 def _same_as_current(dist: Path, model: ReportModel) -> str | None:
     """Return the name of the current version where its library has the judged one's bytes."""
     now = current(dist)
-    digest = (now.sums() or {}).get(now.place) if now else None
-    return now.name if now and digest == model.verify.tuned.sha256 else None
+    same = now is not None and mark_of_version(now).library == model.verify.tuned.sha256
+    return now.name if now and same else None

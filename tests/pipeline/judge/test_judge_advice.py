@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.release.current import point_current
-from pipeline.release.version import MANIFEST, SUMS, Version
+from pipeline.release.version import MANIFEST, Version
 from pipeline.report import terminal
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.model import ReportModel, Source
@@ -389,9 +390,8 @@ def test_a_build_of_the_current_library_that_another_judgement_passed_has_nothin
     tree = Tree(tmp_path)
     folder = tree.dist("shop") / "0.2.0-1"
     folder.mkdir(parents=True)
-    (folder / MANIFEST).write_text("{}", encoding="utf-8")
-    listed = f"{result.tuned.sha256}  lib/libhakmem.so\n"
-    (folder / SUMS).write_text(listed, encoding="utf-8")
+    files = {Version(folder).place: result.tuned.sha256}
+    (folder / MANIFEST).write_text(json.dumps({"files": files}), encoding="utf-8")
     point_current(Version(folder))
     shop: Any = SimpleNamespace(tree=tree, line="shop", options=Options(), console=None)
     model = ReportModel.model_construct(published=False, reason="", verify=result, previous=None)
