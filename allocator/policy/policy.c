@@ -164,8 +164,7 @@ static HAK_COLD void read_environment(char *const environment[], hak_policy *dra
         return;
     tell_of_names(environment);
     if (draft->conf_signal != 0 && conf_path[0] == '\0')
-        hak_tell("HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF "
-                 "names no file");
+        hak_tell("HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF names no file");
 }
 
 static HAK_COLD void read_all(char *const environment[], bool believed) {
