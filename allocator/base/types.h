@@ -32,7 +32,7 @@ typedef struct hak_bin {
     uint16_t room;            /* ... and where it lies now, at most */
     uint16_t batch;           /* blocks that the next refill asks for */
     uint16_t stood_at;        /* blocks of the magazine at the last look: reclaim/stale.h */
-    uint16_t shed_left;       /* blocks from the last partial slab, unless others are given back */
+    uint16_t gave_back;       /* blocks, since it ran empty last; magazine/mode.c */
     uint16_t hit_at;          /* the tick in which the armed magazine was last hit, ... */
     uint8_t hits;             /* how often within it, ... */
     uint8_t malloc_hits;      /* ... and how often malloc alone was armed again in it */

@@ -21,10 +21,15 @@ static bool is_small(unsigned cls) {
     return hak_classes[cls].size <= HAK_SMALL_MAX;
 }
 
+/* 1 / `share` of the usual depth, at least one slot. */
+static unsigned part_of(unsigned cls, unsigned share) {
+    return (hak_classes[cls].depth + share - 1) / share;
+}
+
 /* How many blocks a magazine keeps when those that pass through it belong to other heaps: few, as
  * their owners make new ones while they lie here. */
 static unsigned few_of(unsigned cls) {
-    return (hak_classes[cls].depth + HAK_FEW_SHARE - 1u) / HAK_FEW_SHARE;
+    return part_of(cls, HAK_FEW_SHARE);
 }
 
 /* The usual depth, once the class has filled a slab; until then 1 / `share` of the blocks that the
@@ -80,7 +85,7 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
     }
     heap->bins[cls].in_runs = is_small(cls) && given.runs * HAK_LONG_RUN < blocks;
     if (hak_mode_gave_back(heap, cls, blocks)) {
-        flush_and_set_depth(heap, cls, hak_classes[cls].depth / HAK_DEPTH_STEP);
+        flush_and_set_depth(heap, cls, part_of(cls, HAK_DEPTH_STEP));
         hak_slab_release_empty(heap, cls);
     }
 }

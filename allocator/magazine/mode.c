@@ -3,8 +3,9 @@
 #include "base/classes.h"
 #include "magazine/arm.h"
 
-/* A class stops shedding when all but 1/8 of what was freed is allocated again. */
-enum { BALANCE_SHARE = 8 };
+/* A class that sheds fills one slab, and others run empty. So it sheds where at least so many slabs
+ * of blocks went back since its magazine ran empty last. Fewer go and come again by chance. */
+enum { SLABS_WORTH = 2 };
 
 // clang-format off
 static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
@@ -16,16 +17,16 @@ static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
 };
 // clang-format on
 
-/* A class sheds only where its magazine has the usual depth: a smaller one spills by chance. A
- * usual depth of fewer than 8 blocks has no eighth, and needs no shedding: such blocks are larger
- * than 8 KiB, and the system takes pages of them back. */
+static size_t worth_it(unsigned cls) {
+    return (size_t)SLABS_WORTH * hak_classes[cls].capacity;
+}
+
 static bool may_shed(const hak_bin *bin, unsigned cls) {
-    unsigned usual = hak_classes[cls].depth;
-    return bin->mode == HAK_SHEDDING || (usual >= BALANCE_SHARE && bin->depth >= usual);
+    return bin->mode == HAK_SHEDDING || bin->gave_back >= worth_it(cls);
 }
 
 static void begin_to_shed(hak_heap *heap, unsigned cls) {
-    heap->bins[cls].shed_left = 0;
+    heap->bins[cls].gave_back = 0;
     hak_lead_malloc_away(heap, cls);
 }
 
@@ -35,17 +36,19 @@ void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
     if (now == HAK_SHEDDING && !may_shed(bin, cls))
         now = HAK_SPILLED;
     bin->mode = now;
+    if (now == HAK_CALM)
+        bin->gave_back = 0;
     if (was != HAK_SHEDDING && now == HAK_SHEDDING)
         begin_to_shed(heap, cls);
     else if (was == HAK_SHEDDING && now != HAK_SHEDDING && !bin->malloc_is_armed)
         hak_lead_malloc_back(heap, cls);
 }
 
-/* What malloc still owes: a usual magazine at most. */
-static void add_to_balance(hak_bin *bin, unsigned cls, size_t blocks) {
-    size_t most = hak_classes[cls].depth;
-    size_t left = bin->shed_left + blocks - (blocks + BALANCE_SHARE - 1) / BALANCE_SHARE;
-    bin->shed_left = (uint16_t)(left < most ? left : most);
+/* Of a class that sheds, what malloc still owes: a usual magazine at most. */
+static void count_back(hak_bin *bin, unsigned cls, size_t blocks) {
+    size_t most = bin->mode == HAK_SHEDDING ? hak_classes[cls].depth : worth_it(cls);
+    size_t count = bin->gave_back + blocks;
+    bin->gave_back = (uint16_t)(count < most ? count : most);
 }
 
 /* A burst of frees spills, too, but no malloc comes by between its spills. malloc is armed to see
@@ -54,16 +57,16 @@ bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks) {
     hak_bin *bin = &heap->bins[cls];
     bool shed = bin->mode == HAK_SHEDDING;
     hak_mode_note(heap, cls, HAK_GAVE_BACK);
-    if (bin->mode == HAK_SHEDDING)
-        add_to_balance(bin, cls, blocks);
-    else if (may_shed(bin, cls))
+    count_back(bin, cls, blocks);
+    bool sheds = bin->mode == HAK_SHEDDING;
+    if (!sheds && may_shed(bin, cls))
         hak_arm_malloc(heap, cls);
-    return !shed && bin->mode == HAK_SHEDDING;
+    return !shed && sheds;
 }
 
 bool hak_mode_note_malloc(hak_heap *heap, unsigned cls) {
     hak_bin *bin = &heap->bins[cls];
-    bool balanced = bin->mode == HAK_SHEDDING && bin->shed_left-- == 0;
+    bool balanced = bin->mode == HAK_SHEDDING && bin->gave_back-- == 0;
     hak_mode_note(heap, cls, balanced ? HAK_BEGAN_ANEW : HAK_MALLOC_CAME);
     return bin->mode == HAK_SHEDDING;
 }

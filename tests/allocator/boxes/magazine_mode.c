@@ -2,7 +2,9 @@
  * size several go for each that comes, until an eighth is left. A magazine, armed or not, hands out
  * what was freed last, so without magazine/mode.c every slab would keep its share of them. But a
  * burst of frees, and a queue that stays as long as it is, leave malloc as fast as ever. */
+#include "base/classes.h"
 #include "magazine/arm.h"
+#include "magazine/magazine.h"
 #include "thread/thread.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
@@ -47,6 +49,20 @@ static void bursts(const hak_heap *heap, unsigned cls) {
     }
 }
 
+/* The magazine is full twice and spills twice, but less than a slab's blocks: none would run empty.
+ */
+static void wavers(hak_heap *heap, unsigned cls) {
+    for (int i = 0; i < 100; i++) {
+        hak_disarm(heap, cls);
+        size_t fill = heap->bins[cls].depth + 1 - hak_magazine_count(heap, cls);
+        go(fill);
+        come(1);
+        go(hak_classes[cls].depth / 2u + 2);
+        CHECK(heap->bins[cls].mode != HAK_SHEDDING);
+        come(fill + hak_classes[cls].depth / 2u + 1);
+    }
+}
+
 /* Returns whether it shed. */
 static bool becomes_shorter(const hak_heap *heap, unsigned cls, size_t go_at_once) {
     bool shed = false;
@@ -85,6 +101,7 @@ int main(void) {
     CHECK(heap && cls != HAK_CLASS_NONE);
     stays_as_long(heap, cls);
     bursts(heap, cls);
+    wavers(heap, cls);
     sheds(heap, cls);
     come(1000); /* as long again: it ends */
     CHECK(heap->bins[cls].mode != HAK_SHEDDING);
