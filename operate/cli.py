@@ -28,9 +28,9 @@ from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
     "run": "Start a program with the library that fits.",
-    "check": "Tell whether a running program uses the library.",
+    "check": "Say whether a running program uses the library.",
     "top": "Show what a running program holds, size class by size class.",
-    "metrics": "Tell the figures of all running programs to Prometheus.",
+    "metrics": "Give Prometheus the figures of all running programs.",
     "completion": "Print the script that completes `hakmem` in a shell.",
 }
 """Each subcommand with its one line of help."""
