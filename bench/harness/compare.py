@@ -238,6 +238,7 @@ def main(
         console.print(note, markup=False, highlight=False, soft_wrap=True)
     if place:
         console.print(f"saved {place} and {place.with_suffix('.md').name}", soft_wrap=True)
+        console.print("`bench/result --pages` adds it to docs/results/allocators.md")
     raise SystemExit(exit_code([comparison]))
 
 

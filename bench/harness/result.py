@@ -12,7 +12,7 @@ from bench.harness.allocators import REPOSITORY
 from bench.harness.arguments import INTERRUPTED
 from bench.harness.circumstances import describe_machine, today
 from bench.harness.runner import RunFailed
-from bench.harness.tables import page, recipe
+from bench.harness.tables import page, recipe, standing
 from bench.harness.tables.measure import Failed, measure
 from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
@@ -46,6 +46,8 @@ def main(*, name: str | None, only_list: bool, pages: bool) -> None:
             _list(chosen)
         else:
             _make(chosen, is_measured=name is not None)
+        if pages:
+            replace_text(saved.RESULTS / standing.PAGE, standing.update())
     except (RunFailed, PipelineError) as error:
         _end(error)
     except Failed as error:

@@ -14,7 +14,7 @@ from bench.harness.arguments import Missing
 from bench.harness.report import as_json
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import Sample
-from bench.harness.tables import page, recipe
+from bench.harness.tables import page, recipe, standing
 from bench.harness.tables.figures import FIGURES, of_comparison, of_judgements, of_memory, of_places
 
 NAMES = recipe.names()
@@ -40,6 +40,11 @@ def test_a_page_has_the_tables_of_its_files(name: str) -> None:
     text = (saved.RESULTS / wanted.page).read_text(encoding="utf-8")
     assert page.update(wanted) == text, "bench/result --pages mends it"
     assert {figure for _, figure in wanted.columns.values()} <= set(FIGURES)
+
+
+def test_the_page_of_allocators_has_the_newest_comparisons() -> None:
+    text = (saved.RESULTS / standing.PAGE).read_text(encoding="utf-8")
+    assert standing.update() == text, "bench/result --pages mends it"
 
 
 @pytest.mark.parametrize("file", sorted(page.DATA.iterdir()), ids=lambda file: file.stem)

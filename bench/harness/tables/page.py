@@ -11,6 +11,7 @@ from typing import Any
 from bench.harness import saved
 from bench.harness.report import markdown_table
 from bench.harness.tables.figures import FIGURES
+from bench.harness.tables.marks import between
 from bench.harness.tables.measure import Kept
 from bench.harness.tables.recipe import Recipe
 from pipeline.core.errors import UsageError
@@ -74,16 +75,10 @@ def of_recipe(name: str) -> list[dict[str, Any]]:
 
 def update(recipe: Recipe) -> str:
     """Return the page of a recipe with its tables made anew. Raises UsageError without marks."""
-    text = (saved.RESULTS / recipe.page).read_text(encoding="utf-8")
-    begin, end = f"<!-- bench/result {recipe.name} -->\n", "<!-- end -->\n"
-    before, mark, rest = text.partition(begin)
-    _, second, after = rest.partition(end)
-    if not (mark and second):
-        raise UsageError(f"docs/results/{recipe.page} lacks the lines\n{begin}{end}")
     parts = [_BY.format(name=recipe.name)]
     for found in of_recipe(recipe.name):
         parts += [_caption(recipe, found), "\n".join(markdown_table(_cells(recipe, found)))]
-    return f"{before}{begin}\n" + "\n\n".join(parts) + f"\n\n{end}{after}"
+    return between(recipe.page, f"<!-- bench/result {recipe.name} -->\n", "\n\n".join(parts))
 
 
 def _caption(recipe: Recipe, found: dict[str, Any]) -> str:
