@@ -70,8 +70,8 @@ size_t hak_guard_size(const void *block, const char *function) {
 
 /* ---- realloc ---- */
 
-/* Meanwhile the block counts as not in use: a thread that looks at all canaries would look for the
- * old ones, where the new ones are. */
+/* The block counts as not in use until its new canaries stand. Else a thread that checks all blocks
+ * in use would miss the old ones. */
 static void resize_in_place(hak_place place, const void *block, hak_facts facts,
                             hak_facts resized) {
     hak_facts between = facts;

@@ -36,13 +36,13 @@ typedef struct hak_place {
     char *start; /* the core's block; only with a record */
 } hak_place;
 
-/* By what the program has, or says that it has; by the start of a block of the core. */
+/* The first finds a block by the program's pointer, the second by its start in the core. */
 hak_place hak_place_of(const void *block);
 hak_place hak_place_at(const void *start);
 
-/* Bytes between the start of a block and what the program has: a multiple of its alignment, and
- * none where that is more than a page. A block of no bytes that is large has a whole page there, so
- * that its end is the wall. */
+/* Bytes between the start of a block and the program's pointer: a multiple of the alignment, and
+ * none if that is more than a page. A large block of no bytes has a whole page in front, so that
+ * the pointer stands at the page that faults. */
 size_t hak_unusual_front(const hak_slab *run, hak_facts facts);
 HAK_INLINE size_t hak_front_of(const hak_slab *run, hak_facts facts) {
     bool is_usual = (size_t)1 << facts.alignment <= HAK_MIN_ALIGN && facts.size != 0;
@@ -52,7 +52,7 @@ HAK_INLINE size_t hak_front_of(const hak_slab *run, hak_facts facts) {
 /* Who asked for the block of a record, by a number of leaks/origins.h; 0 where that is not kept. */
 _Atomic(uint32_t) *hak_origin_at(hak_place place);
 
-/* Bytes of a block, and those among them that may hold data and canary: all of them in a slab, all
- * but the last page of the system in a large block, which stays without access. */
+/* The length of a block in the core, and the part of it that may hold data and canaries. In a slab
+ * that is all of it. In a large block the last system page faults at each access. */
 size_t hak_place_size(const hak_slab *run);
 size_t hak_place_room(const hak_slab *run);

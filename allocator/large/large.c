@@ -22,9 +22,9 @@
 /* For larger ones guard builds first ask whether there is room. */
 enum { APART_IN_GUARD = 1 << 30 };
 
-/* If the clock has not moved since the last look, twice as many blocks pass before the next one,
- * until the counter is full. A thread that comes rarely always finds a new time, and so looks at
- * each block. Where nothing goes by the clock, nobody has to see it move. */
+/* A thread that comes often finds the clock where it was. Then twice as many blocks pass before it
+ * looks again, as far as the counter goes. A thread that comes rarely finds a new time, and looks
+ * at each block. Where nothing is ever purged, the clock does not matter. */
 void hak_large_look(hak_heap *heap) {
     uint64_t seen = hak_seen_at_ms(heap);
     if (HAK_UNLIKELY(hak_sampling_ever()))
@@ -56,8 +56,8 @@ static bool is_beyond(size_t size, size_t align) {
     return all == NULL;
 }
 
-/* Returns a run of the cache with the contents of its last block. NULL: none fits, and the cache is
- * empty now. That is always so for 0 pages: no run is so short. */
+/* Returns a run of the cache with the contents of its last block. NULL: none fits, and the cache
+ * has given all of them back. No run fits 0 pages. */
 static hak_slab *take_cached(size_t pages) {
     hak_heap *heap = hak_thread_enter();
     hak_slab *run = heap != NULL ? hak_run_cache_find_or_empty(heap, pages) : NULL;
@@ -143,9 +143,9 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return allocate(size, align, zero);
 }
 
-/* Asks the cache for any length: it never holds a huge run. hak_pages_for would make 0 of the
- * largest sizes, and an empty cache finds a run of 0 pages. All calls are tail calls, so the
- * compiler saves no registers. */
+/* Asks the cache for any length: it never holds a huge run. The pages are counted without
+ * hak_pages_for, which overflows to 0 for the largest sizes, and an empty cache finds a run of 0
+ * pages. All calls are tail calls, so the compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL) && HAK_LIKELY(hak_owner_tries(heap))) {
@@ -163,7 +163,7 @@ size_t hak_large_size(const void *block, const char *function) {
     return run != NULL ? hak_large_usable(run) : hak_large_size_apart(block, function);
 }
 
-/* A block apart has no run to mark: the sites know whether it is a sample. */
+/* A block apart has no run that could be marked as a sample, so the table of sites is asked. */
 void hak_large_free(hak_heap *heap, void *block) {
     hak_slab *run = hak_large_find(block, "free");
     if (HAK_UNLIKELY(hak_sampling_ever()) && (run == NULL || run->kind == HAK_RUN_SAMPLED))

@@ -111,7 +111,7 @@ static void *resize(void *block, size_t size) {
     return block;
 }
 
-/* While blocks are sampled none is widened: it would be counted with the bytes that it had. */
+/* While a heap profile runs no block is widened: its sample would keep the old size. */
 HAK_COLD size_t hak_large_widen(void *block, size_t size) {
     const char *function = "hak_resize_in_place";
     hak_slab *run = hak_large_find(block, function);
@@ -123,8 +123,8 @@ HAK_COLD size_t hak_large_widen(void *block, size_t size) {
     return hak_large_usable(run);
 }
 
-/* A block of n bytes that grows to m has been a sample with the chance of n, and gets that of the
- * m - n that come: together the chance of m. */
+/* A block of n bytes became a sample by the chance of n bytes. When it grows to m, the m - n new
+ * bytes are drawn for as well, so that it has the chance of m bytes. */
 static HAK_COLD void *resize_counted(void *block, size_t size) {
     size_t before = hak_large_size(block, "realloc");
     bool was_sample = hak_sites_end(block);

@@ -90,8 +90,9 @@ static void give_pages(hak_slab *run, bool zeroed) {
     hak_purge_expect();
 }
 
-/* run->faults is the count when the block was taken. Its pages that were dirty then count as
- * faults, too. The count is read first: once given, the run may be somebody else's. */
+/* run->faults is the process's count of page faults when the block was taken. Pages of the run that
+ * were dirty then cause no fault, and count as if they had. All is read before the run is given
+ * away, for then it may be somebody else's. */
 static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = run->faults - hak_excess_faults_of(run->touched);
     enum hak_freed how = hak_excess_huge(run, faults);

@@ -73,9 +73,10 @@ static bool deserves(const hak_range *r, size_t index) {
 
 /* ---- huge blocks ---- */
 
-/* The huge block that got small pages last: it is the probe for the next ones. A program may fill
- * one table, and then take many blocks of which it uses little. So the first full block stands for
- * less than one behind another full one. */
+/* The huge block that got small pages last: it is the probe for the next ones. If it is full, they
+ * get huge pages, up to a multiple of its length. That is smaller for the first full block than for
+ * one behind another: a program may fill one table, and then take many blocks that it hardly uses.
+ */
 static struct {
     hak_range *range; /* NULL: none yet */
     size_t middle;    /* a segment */
@@ -91,8 +92,8 @@ static void advise_untouched(hak_range *r, size_t from, size_t to) {
     }
 }
 
-/* A program that fills one huge block fills the next one, too. Only whole segments: others may have
- * parts of the rest. */
+/* A program that fills one huge block fills the next one, too. Only segments that lie wholly in the
+ * block are advised: other blocks may have parts of those at its ends. */
 static void choose_for_huge_block(hak_range *r, size_t first, size_t count) {
     size_t from = hak_round_up(first, HAK_PAGES_PER_SEGMENT) / HAK_PAGES_PER_SEGMENT;
     size_t to = (first + count) / HAK_PAGES_PER_SEGMENT, middle = from + (to - from) / 2;

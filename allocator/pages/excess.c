@@ -12,8 +12,8 @@ enum { LOOK_US = 50 };
 
 /* ---- pages ---- */
 
-/* Notes an event, and returns whether the last one was within a purge delay. A program that frees
- * what it asks for again soon keeps the pages: else each time it would fault all of them in. */
+/* Notes an event, and returns whether the last one was within a purge delay. If so, the program
+ * does it in turn, and keeps the pages: else it would fault all of them in each time. */
 static bool note_turn(_Atomic uint64_t *last_ms) {
     uint64_t now = hak_os_now_ms(), last = atomic_exchange(last_ms, now);
     return last != 0 && now - last <= hak_policy_now()->purge_delay_ms;
@@ -31,9 +31,9 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* Notes a step of a teardown, and returns whether the teardown is rare: no other went on within a
- * purge delay before it began, nor did the process begin then. Where more pages are held than at
- * the last step, another teardown begins. */
+/* Notes a step of a teardown, and returns whether the teardown is rare: within a purge delay before
+ * its first step there was no step of another one, and no start of the process. A step at which
+ * more pages are held than at the last one is the first of another teardown. */
 static bool note_teardown(void) {
     static size_t held_before;
     static bool rare;
@@ -145,9 +145,9 @@ static enum hak_freed note_dense(size_t pages) {
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
-/* A program may ask for huge pages itself: then one fault fills a segment. Where there were faults
- * enough to fill the block so, the system is asked whether its middle is resident. If it is not,
- * nobody asks again within LOOK_US. */
+/* A program may ask for huge pages itself: then one fault fills a segment. If there were enough
+ * faults to fill the block in that way, we ask the system whether its middle is resident. If it is
+ * not, we do not ask again within LOOK_US. */
 static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
     static _Atomic uint64_t in_vain_us;
     uint64_t now = hak_os_now_us();
@@ -162,8 +162,8 @@ static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
     return full;
 }
 
-/* A huge block is dense if it has no more untouched pages than a grown block has slack, or if its
- * middle is resident. */
+/* A huge block is dense if the program touched all of it but as much as a grown block has slack, or
+ * if its middle is resident. */
 enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
     hak_excess_look();
     size_t pages = run->pages;

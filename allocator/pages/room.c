@@ -87,7 +87,7 @@ static hak_room join(children c) {
     return (hak_room){(uint32_t)free_at_start(c), (uint32_t)longest, (uint32_t)run};
 }
 
-/* What a node says that is wholly in use, or wholly free. */
+/* What a node holds whose pages are all in use, or all free. */
 static hak_room uniform(bool used, size_t span) {
     uint32_t pages = used ? 0 : (uint32_t)span;
     return (hak_room){pages, pages, pages};
@@ -107,8 +107,8 @@ typedef struct change {
     bool used;
 } change;
 
-/* A node that lies wholly within them needs no look at its children. True: it says something else
- * than before. */
+/* Makes a node anew; within the change it is uniform, and its children are not read. True: it has
+ * changed. */
 static bool refresh(hak_range *r, unsigned level, size_t node, change c) {
     size_t span = span_of(level);
     bool within = c.first <= node * span && (node + 1) * span <= c.end;
@@ -119,7 +119,7 @@ static bool refresh(hak_range *r, unsigned level, size_t node, change c) {
     return differs;
 }
 
-/* True: the level above has to look, too. */
+/* True: the level above may have changed, too. */
 static bool note_level(hak_range *r, unsigned level, change c) {
     size_t span = span_of(level), node = c.first / span, last = (c.end - 1) / span;
     bool differs = refresh(r, level, node, c);
@@ -138,9 +138,9 @@ static void note_above(hak_range *r, change c) {
         level++;
 }
 
-/* Threads take and give many runs in turn, mostly near each other. So the segment that changed, and
- * the node above it, wait until somebody asks, or another one changes: each is computed once for
- * all of them. */
+/* Threads take and give many runs in turn, mostly near each other. So a changed segment and the
+ * node above it are computed late: when somebody asks, or when another segment or node changes.
+ * Many changes of one then cost one computation. */
 static void settle_node(hak_range *r) {
     if (r->stale[1] == 0)
         return;
@@ -166,7 +166,7 @@ static void settle(hak_range *r) {
     settle_node(r);
 }
 
-/* What was sought lies there or above, while nothing is given back below. */
+/* A run given back at or below the place where the last search ended may be the lowest now. */
 static void note_given(hak_range *r, size_t segment) {
     if (segment <= r->found)
         r->sought = 0;

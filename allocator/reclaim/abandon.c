@@ -37,17 +37,17 @@ void hak_abandon_note_begin(void) {
     atomic_compare_exchange_strong(&ended_ms, &never, now);
 }
 
-/* Threads end, and none has begun for a while: the next ones will not come soon. Until the epoch
- * each of many heaps would keep an empty slab of each size that its thread used. */
+/* Threads end, and none has begun for a while, so the next ones will not come soon. Heaps that were
+ * kept for them would each hold an empty slab of each size until the epoch ends. */
 static bool is_quiet(uint64_t now, uint64_t delay) {
     return now > atomic_load(&began_ms) + delay;
 }
 
-/* Threads end although some began lately. Then heaps go back if the teardown is rare: no thread
- * ended, nor did the process begin, within a purge delay before it. A program that starts and ends
- * threads in turn wants their heaps again. All ends since the last thread began are one teardown,
- * and the first one decides. Each end reads the time of the last one before it notes its own, so
- * several at once find the same. */
+/* Notes that a thread ended, and returns whether the teardown it belongs to is rare. All ends since
+ * a thread last began are one teardown. It is rare if within a purge delay before its first end no
+ * thread ended and the process did not begin: then heaps go back. A program that starts and ends
+ * threads in turn wants their heaps again. Threads that end at once agree, as each reads the time
+ * of the last end before it writes its own. */
 static bool note_end(uint64_t now, uint64_t delay) {
     static _Atomic uint64_t teardown; /* when a thread last began, times 2; bit 0: it is rare */
     uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);
@@ -64,9 +64,8 @@ static bool is_shutdown(void) {
            (is_quiet(now, delay) || note_end(now, delay));
 }
 
-/* Warm blocks and empty slabs stay with the heap for the next thread, if one may come. If none
- * comes, a purge epoch takes them: the one after this, if the heap was trimmed for this one
- * already. */
+/* Warm blocks and empty slabs stay with the heap if a next thread may come. If none does, the purge
+ * takes them: in this epoch, or in the next one if the heap was trimmed in this one already. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is(heap, HAK_UNKNOWN_TASK);
     if (hak_seat_is_oldest(heap->seat))

@@ -57,11 +57,11 @@ static HAK_COLD void read_again(void) {
 
 /* ---- the end of an epoch ---- */
 
-/* Whoever comes after an hour waits no longer than for so many steps (pages/dirty.h). */
+/* At most so many steps at a visit (pages/dirty.h), however long the thread was away. */
 enum { MOST_STEPS = 8 };
 
-/* A thread that comes rarely does more: a step for each moment it was away. One that never was here
- * was not away. */
+/* A thread that comes rarely does more: a step for each moment since its last visit. The first
+ * visit is one step. */
 static size_t steps_for(const hak_heap *heap, uint64_t now) {
     uint64_t seen = hak_seen_at_ms(heap), pause = seen != 0 ? now - seen : 0;
     uint64_t steps = 1 + pause / HAK_MOMENT_MS;
@@ -180,10 +180,10 @@ static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
         hak_purge_expect();
 }
 
-/* A slab took new memory, although blocks may wait for threads that sleep. They come home now, so
- * that the next slabs find room. When none is left the next try is in the next tick of the clock:
- * before that no owner is seen to have fallen asleep. Above a limit the thread also gives back what
- * it keeps of other classes. */
+/* A slab took new memory, although blocks may wait for threads that sleep. These blocks go back to
+ * their slabs now, so that the next ones find room. When none are left, the next try is in the next
+ * tick of the clock: no owner can be seen to sleep before that. Above a limit the thread also gives
+ * back what it keeps of other classes. */
 static HAK_DOOR void make_up_for_growth(hak_heap *heap, uint64_t now) {
     static _Atomic uint64_t done_ms;
     heap->grew = false;
@@ -203,8 +203,8 @@ static bool is_behind(const hak_heap *heap) {
            (hak_policy_now()->purge_thread != 0 && hak_trim_epoch(heap) != hak_epoch_number());
 }
 
-/* A thread may fall asleep with what it has just taken or freed, so its visit begins an epoch. Not
- * the first thread's: a program with one thread works with its magazines. */
+/* A thread may fall asleep with what it has just taken or freed, so each visit begins an epoch. A
+ * visit of the first thread does not: a program with one thread goes on using its magazines. */
 void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (!hak_seat_is_oldest(heap->seat))
         hak_purge_expect_sleep();

@@ -33,14 +33,14 @@ static bool is_away(const hak_heap *heap, const round *r) {
     return hak_seen_at_ms(heap) + r->away_ms <= r->now_ms;
 }
 
-/* Somebody may have left something there since the last reclaimer. */
+/* There may be something to take: blocks of the heap, or blocks that others freed for it. */
 static bool has_something(const hak_seat *seat, const round *r) {
     (void)r;
     return !is_settled(seat->heap) || hak_seat_has_mail(seat);
 }
 
-/* This round has not been there yet. What later visits of it send there waits for the next
- * round. */
+/* This round has not been there yet. Blocks that its later visits send to this heap wait for the
+ * next round. */
 static bool has_to_be_trimmed(const hak_seat *seat, const round *r) {
     bool was_there = is_settled(seat->heap) && hak_trim_epoch(seat->heap) == r->epoch;
     return is_away(seat->heap, r) && !was_there && has_something(seat, r);

@@ -71,7 +71,8 @@ static void begin_chain(struct hak_chain *chain, uintptr_t owner, hak_link *carr
     chain->full = (size_t)-1;
 }
 
-/* A slab of one page begins where its page does; others have an entry that says it. */
+/* Ends the program if no block of the class begins there. Where a slab is one page long, the place
+ * in the page decides; otherwise the slab's entry says where it begins. */
 static void must_be_start(unsigned cls, const void *block) {
     const hak_class *of = &hak_classes[cls];
     size_t place = (uintptr_t)block % HAK_PAGE_SIZE;
@@ -93,8 +94,8 @@ static HAK_DOOR void carry(struct hak_chain *chain, uintptr_t owner, void *block
     chain->end = carrier + hak_words_in(hak_class_of_owner(owner));
 }
 
-/* Writes blocks into `words` as long as their pages have this owner; returns how many. blocks[-1]
- * has it. */
+/* Writes blocks into `words` up to the first whose page has another owner; returns how many.
+ * blocks[-1] has this owner. */
 static inline size_t write_run(hak_link *words, uintptr_t key, uintptr_t owner, void *const *blocks,
                                size_t most) {
     const hak_owners owners = hak_owners_now();
