@@ -40,7 +40,7 @@ def positive(
 def check_outputs(json_file: Path | None, markdown_file: Path | None) -> None:
     """Raise UsageError where one result would overwrite the other."""
     if json_file and markdown_file and json_file.resolve() == markdown_file.resolve():
-        raise click.UsageError(f"--json and --markdown are the same file: {json_file}")
+        raise click.UsageError(f"--json and --markdown are the same file, {json_file}: name two")
 
 
 def find_programs(folder: Path | None, runs: Sequence[Run]) -> Path:
@@ -82,7 +82,7 @@ def choose_allocators(
     names = [allocator.name for allocator in named]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise click.UsageError(f"two allocators are called {twice[0]}")
+        raise click.UsageError(f"two allocators are called {twice[0]}: give one another NAME=")
     defaults = [] if only else allocator_list.debian_peers()
     if newer:
         defaults += allocator_list.newer_peers()

@@ -145,7 +145,9 @@ def main(
         raise click.UsageError(str(error)) from None
     counted = [allocator for allocator in chosen.allocators if allocator.library]
     if not counted or not runs:
-        raise click.ClickException("nothing to count: no allocators or no rows that are counted")
+        raise click.ClickException(
+            "nothing to count: name an allocator by --ours, or other rows by --row"
+        )
     source = ValgrindSource(Path(valgrind))
     folder = find_programs(programs, runs)
     with progress() as tell:

@@ -17,7 +17,10 @@ def read(file: Path) -> Comparison:
     try:
         return comparison(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file} is no saved comparison: {error}") from error
+        raise UsageError(
+            f"{file} is no saved comparison: {error}",
+            hint="name a file that bench/compare or bench/programs wrote by --json or --save",
+        ) from error
 
 
 def comparison(kept: Mapping[str, Any]) -> Comparison:

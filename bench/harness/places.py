@@ -56,7 +56,9 @@ def _program(line: str) -> list[str]:
     words = shlex.split(line)
     found = shutil.which(words[0]) if words else None
     if found is None:
-        raise click.ClickException(f"there is no program: {line}")
+        raise click.ClickException(
+            f"there is no program: {line}; install it, or leave that line out"
+        )
     return [found, *words[1:]]
 
 

@@ -90,7 +90,9 @@ def _opened(recorded: Path | None, profile: str, seconds: float, room: Path) -> 
     try:
         return open_drawing(recorded, seconds)
     except OSError as error:
-        raise click.ClickException(f"cannot read {recorded}: {error.strerror}") from None
+        raise click.ClickException(
+            f"cannot read {recorded}: {error.strerror}; name another file"
+        ) from None
     except ValueError as error:
         raise click.ClickException(
             f"{recorded} is no verdict: {str(error).splitlines()[0]}; a build keeps it as "

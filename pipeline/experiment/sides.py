@@ -164,7 +164,7 @@ def _apply(patch: Path, folder: Path, log: Path) -> None:
     except ChildError as error:
         if _fits(patch, folder, "--reverse"):
             raise UsageError(
-                f"the tree has the change of {patch} already, and it is to be side A",
+                f"the tree, which is side A, has the change of {patch} already",
                 hint=f"take the change out of the tree: `git apply -R {patch}`",
             ) from error
         raise BuildError(

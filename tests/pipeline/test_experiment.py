@@ -383,7 +383,7 @@ def test_a_patch_that_is_in_the_tree_already_is_told_so(fresh: Sandbox) -> None:
     (fresh.root / "VERSION").write_text("9.9.9\n", encoding="utf-8")
     code, output = fresh.run("experiment", "run", "all")
     assert code == 2, output
-    assert "the tree has the change of" in output
+    assert "which is side A, has the change of" in output
     assert "git apply -R" in output
 
 

@@ -14,5 +14,8 @@ def between(page: str, begin: str, made: str) -> str:
     before, mark, rest = text.partition(begin)
     _, end, after = rest.partition(_END)
     if not (mark and end):
-        raise UsageError(f"docs/results/{page} lacks the lines\n{begin}{_END}")
+        raise UsageError(
+            f"docs/results/{page} lacks the lines\n{begin}{_END}",
+            hint="write both where the tables are to stand, each on a line of its own",
+        )
     return f"{before}{begin}\n{made}\n\n{_END}{after}"
