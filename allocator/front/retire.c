@@ -36,8 +36,8 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     hak_chains_send(&chain);
 }
 
-/* Two threads that use blocks of one cache line wait for each other, as long as both keep theirs.
- * So such a block goes home, if the thread that frees it is on a slow path anyway. */
+/* Two threads that each keep a block of one cache line slow each other down. So such a block goes
+ * to its owner, as this thread is on a slow path anyway. */
 static inline bool push_armed(hak_heap *heap, unsigned cls, void *block) {
     if (!hak_armed_push(heap, cls, block))
         return false;
@@ -84,15 +84,15 @@ HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
 }
 
-/* At the thread's home, else in the first range, the home of the thread that asked first. What that
- * one made for others, as in servers, stays in their caches. */
+/* Looks at the thread's home, then in the first range: that is the home of the thread that asked
+ * first, and in servers that thread makes blocks which others free into their caches. */
 HAK_INLINE hak_slab *large_run_of(const hak_heap *heap, const void *block) {
     hak_slab *run = large_run(heap->large_range, block);
     return run != NULL ? run : large_run(&hak_ranges[0], block);
 }
 
-/* Where large blocks are rare each free looks at the clock, elsewhere one of many does. malloc need
- * not look, because a free has put in whatever it takes out of a cache. */
+/* If large blocks are rare, each free looks at the clock; otherwise one of many does. malloc need
+ * not look: what it takes out of a cache, a free has put in. */
 HAK_INLINE void leave(hak_heap *heap) {
     if (HAK_LIKELY(heap->looks_left-- != 0))
         hak_owner_leaves(heap);

@@ -82,8 +82,8 @@ static inline void write_word(char *at, uint64_t word) {
     memcpy(at, &word, WORD);
 }
 
-/* What differs in the first word, as far as the last one does not cover it: the first byte in
- * memory is the lowest. */
+/* What differs in the canary's first word, without the bytes that belong to its last word too. The
+ * first byte in memory is the lowest. */
 static inline uint64_t difference(const char *at, uint64_t key, size_t slack) {
     uint64_t other = read_word(at) ^ key;
     return slack < WORD ? other & ((UINT64_C(1) << 8 * slack) - 1) : other;

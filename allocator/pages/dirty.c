@@ -60,8 +60,8 @@ static bool give_to_system(run r, bool lazily) {
     return lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
 }
 
-/* While the system takes the memory away the pages count as used, so that nobody else takes them,
- * and the lock is free. */
+/* The lock is free while the system takes the memory away. Meanwhile the pages count as used, so
+ * that nobody takes them. */
 static size_t purge_run(run r) {
     size_t pages = r.end - r.first;
     bool lazily = hak_policy_now()->purge_lazily != 0;

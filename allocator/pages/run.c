@@ -17,7 +17,7 @@ static size_t home_ranges[HAK_HOMES]; /* 0: none of its own */
 /* Gives the home a range of its own, if it has none yet. NULL: it needs none, or address space is
  * scarce. */
 static hak_range *settle(unsigned home) {
-    static bool refused; /* once; further homes would be, too */
+    static bool refused; /* a range was refused: no further home asks for one */
     bool is_first = home <= HAK_FIRST_HOME || hak_range_count() == 0;
     if (!is_first && home_ranges[home] == 0 && !refused) {
         refused = hak_range_add() == NULL;
@@ -64,8 +64,8 @@ static hak_range *grow(hak_range *at, size_t pages) {
     return hak_range_grow(at, pages);
 }
 
-/* A run so long that an aligned one fits into it: at home, elsewhere, lowest address first, then
- * pages never used, at home again. */
+/* Finds a run that is long enough for an aligned one: first among free pages, at home and then in
+ * the other ranges; else the home range grows; else in all ranges. */
 static place find_place(unsigned home, size_t pages, size_t align) {
     size_t wanted = pages + align - 1;
     place known = find_free(home, wanted, align, ranges_for(home, wanted));

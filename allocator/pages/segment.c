@@ -129,7 +129,8 @@ void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
     give(r, first, count, zeroed);
 }
 
-/* Before the pages count as used, and after: a forked child may find it half done. */
+/* Marks pages as leaving before they count as used, and takes the mark back after that. So a child
+ * that is forked in between can mend them. */
 static void turn_leaving(hak_range *r, size_t first, size_t count) {
     atomic_signal_fence(memory_order_seq_cst);
     HAK_EACH_SEGMENT(i, first, count)

@@ -121,8 +121,8 @@ static void start_as_asked(uint64_t rate) {
 static _Atomic bool obeys;
 static _Atomic uint64_t obeyed; /* the rate that the option had; 0: none */
 
-/* What the program says itself stands until the option changes. Who follows an older policy may
- * come last, and does it again then. */
+/* A rate that the program set itself stands until the option changes. Two threads may follow at
+ * once; one that used an older policy sees that at the end, and follows again. */
 void hak_sampling_follow(void) {
     uint64_t rate;
     do {

@@ -69,8 +69,8 @@ static uint64_t next_peak = UINT64_MAX;
 static unsigned peak_percent;
 static _Atomic bool peak_reached;
 
-/* A sample stands for the rate, or for itself where it is longer. The rate may be another one when
- * the block ends. */
+/* A sample stands for as many bytes as the rate, or for its own if they are more. The sum is rough:
+ * the rate may have changed when the block ends. */
 static void weigh(size_t size, bool begins) {
     uint64_t rate = hak_sampling_rate(), weight = size > rate ? size : rate;
     stands_for = begins ? stands_for + weight : stands_for > weight ? stands_for - weight : 0;

@@ -30,8 +30,9 @@ void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
     name_owner(slab, hak_owner_word(heap, slab->cls));
 }
 
-/* Several runs that wait may make one that is long enough, if they go back. A large block from
- * another range is no place for a slab: free finds the class of its blocks by a slow path. */
+/* For several pages the cache is emptied if no run fits: together its runs may make one that does.
+ * A run of another range than the first one goes back: there free would find the class of a block
+ * on a slow path alone. */
 static hak_slab *take_cached(hak_heap *heap, size_t pages) {
     hak_slab *run =
         pages == 1 ? hak_run_cache_find(heap, pages) : hak_run_cache_find_or_empty(heap, pages);

@@ -48,7 +48,7 @@ void hak_trap_retire(size_t slot) {
     atomic_store(&hak_traps.words[slot], turn << STATE_BITS | HAK_TRAP_FREE);
 }
 
-/* The word of a free slot is the smaller the longer it has been free. */
+/* Finds the smallest word of a free slot: words grow with each slot that is freed. */
 static size_t find_oldest(uint64_t *word) {
     size_t oldest = HAK_TRAP_SLOTS, free = 0;
     *word = UINT64_MAX;
