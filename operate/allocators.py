@@ -72,6 +72,6 @@ def exported(elf: Elf) -> str:
 
 
 def is_ours(path: str) -> bool:
-    """Tell whether a file is one of hakmem's libraries, by its name."""
+    """Return whether a file is one of hakmem's libraries, by its name."""
     name = PurePath(path).name
     return name.startswith("libhakmem") and ".so" in name

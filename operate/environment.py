@@ -15,7 +15,7 @@ _ENTRY = re.compile(r"[^\s=]+=")
 
 
 def is_overwritten(environ: str, line_bytes: int, stat: str) -> bool:
-    """Tell whether a title lies over the variables: by what /proc/PID has.
+    """Return whether a title lies over the variables: by what /proc/PID has.
 
     Where a title goes on behind the room of the words, the system shows all of it as the command
     line. A shorter title is padded with NUL, or leaves a piece of an entry.

@@ -56,7 +56,7 @@ def library(process: Process, path: str) -> dict[str, Any]:
 
 
 def restart_gives_another(process: Process, path: str, now: Library | None) -> bool:
-    """Tell whether a process would get another version than now, one that is not rejected.
+    """Return whether a process would get another version than now, one that is not rejected.
 
     ``path`` is the file that it has mapped. That of its LD_PRELOAD may lead elsewhere since.
     """
@@ -82,7 +82,7 @@ def published(process: Process) -> Library | None:
 
 
 def _is_hidden(process: Process, ours: str | None) -> bool:
-    """Tell whether our library is mapped from a file that is gone and that we may not read."""
+    """Return whether our library is mapped from a file that is gone and that we may not read."""
     return ours is not None and is_gone(ours) and process.elf(ours) is None
 
 
@@ -98,7 +98,7 @@ def library_at(process: Process, path: str) -> Library | None:
 
 
 def _is_linked_in(process: Process, server: str) -> bool:
-    """Tell whether the program itself serves malloc and has our static library inside."""
+    """Return whether the program itself serves malloc and has our static library inside."""
     elf = process.elf(server) if server and server == process.program() else None
     return elf is not None and "hak_malloc" in elf.exported | elf.names
 

@@ -54,7 +54,7 @@ def _serves(found: dict[str, Any]) -> str:
 
 
 def _is_outdated(known: dict[str, Any]) -> bool:
-    """Tell whether the link that a process was started by leads to another version since."""
+    """Return whether the link that a process was started by leads to another version since."""
     named = known["version"] is not None and known["rejected"] is None
     return named and known["restart_gives_another"]
 

@@ -202,7 +202,7 @@ def usual_roots() -> list[Path]:
 
 
 def _trusted(tree: Path) -> bool:
-    """Tell whether a tree is ours or root's: that of a stranger could hold any library."""
+    """Return whether a tree is ours or root's: that of a stranger could hold any library."""
     return tree.stat().st_uid in (0, os.geteuid())
 
 

@@ -22,7 +22,7 @@ PRELOAD_FILE = "etc/ld.so.preload"
 
 
 def is_gone(path: str) -> bool:
-    """Tell whether a mapped file was replaced or removed since."""
+    """Return whether a mapped file was replaced or removed since."""
     return path.endswith(GONE)
 
 
@@ -115,12 +115,12 @@ class Process:
         return {name: value for name, _, value in pairs if name}
 
     def variables_are_gone(self) -> bool:
-        """Tell whether the program wrote its title over them, as redis, nginx and postgres do."""
+        """Return whether the program wrote its title over them, as redis, nginx and postgres do."""
         line = self.text("cmdline", "latin-1")  # a letter for each byte
         return is_overwritten(self.text("environ"), len(line), self.text("stat"))
 
     def is_secure(self) -> bool:
-        """Tell whether it was started in secure mode (setuid), in which variables do not count."""
+        """Say whether it was started in secure mode (setuid), in which variables do not count."""
         data = (self.folder / "auxv").read_bytes()
         pairs = struct.iter_unpack("@NN", data[: len(data) // 16 * 16])
         return bool(dict(pairs).get(_AT_SECURE, 0))
@@ -130,7 +130,7 @@ class Process:
         return self.folder / "root" / path.removesuffix(GONE).lstrip("/")
 
     def has_file(self, path: str) -> bool:
-        """Tell whether a path leads to a file in its own root, also through links."""
+        """Return whether a path leads to a file in its own root, also through links."""
         return self.leads_to(path) is not None
 
     def leads_to(self, path: str) -> Path | None:

@@ -45,7 +45,7 @@ def rejection(library: Library) -> str | None:
 
 
 def _means(mark: dict[str, Any], library: Library) -> bool:
-    """Tell whether a mark is of this version, of one with its bytes, or of one made of the same."""
+    """Say whether a mark is of this version, of one with its bytes, or of one made of the same."""
     same = mark.get("library") in library.general_digests()
     made_of = mark.get("inputs")
     same = same or (made_of is not None and made_of == library.manifest.get("inputs"))

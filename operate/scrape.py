@@ -91,7 +91,7 @@ def ask(process: Process, path: str, seconds: float) -> Told | None:
 
 
 def _runs(process: Process) -> bool:
-    """Tell whether it still runs: one that ended, or waits for its parent, has no memory."""
+    """Return whether it still runs: one that ended, or waits for its parent, has no memory."""
     try:
         return bool(process.text("maps"))
     except OSError:

@@ -91,7 +91,7 @@ def _known(process: Process) -> Document:
 
 
 def _idle(args: argparse.Namespace) -> bool:
-    """Tell whether classes without a live block have rows of their own."""
+    """Return whether classes without a live block have rows of their own."""
     return args.all or args.rows is not None or not args.once
 
 

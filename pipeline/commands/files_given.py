@@ -56,6 +56,6 @@ def by_kind(
 
 
 def _is_of_perf(path: Path) -> bool:
-    """Tell whether perf has written a file, by its first bytes: it may have gigabytes."""
+    """Return whether perf has written a file, by its first bytes: it may have gigabytes."""
     with path.open("rb") as stream:
         return stream.read(len(PERF_MAGIC)) == PERF_MAGIC

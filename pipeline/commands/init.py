@@ -120,7 +120,7 @@ def _server_of(command: tuple[str, ...]) -> str:
 
 
 def _is_gone(word: str) -> bool:
-    """Tell whether a word looks like a file by its whole path, and there is none."""
+    """Return whether a word looks like a file by its whole path, and there is none."""
     return Path(word).is_absolute() and not os.path.lexists(word)
 
 

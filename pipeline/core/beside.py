@@ -22,7 +22,7 @@ from pipeline.core.process import tell
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.PyDLL(None)
 PATIENCE_S = 1.0
-"""How long what a program leaves behind may go on before that is told: many end at once."""
+"""After so long what a program left behind is named. Many end at once."""
 
 
 class Beside:

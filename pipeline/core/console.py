@@ -52,7 +52,7 @@ class StageLine:
 class StageLog:
     """What a log gets of a stage: what it does, in a line each QUIET_S at most.
 
-    A step that takes long is told again, else nobody could tell it from one that hangs.
+    A step that takes long is named again: else it looks like one that hangs.
     """
 
     def __init__(self, name: str, say: Say, clock: Callable[[], float]) -> None:

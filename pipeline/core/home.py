@@ -23,7 +23,7 @@ _AGAIN = "import sys; sys.path.insert(0, {root!r}); from pipeline.start import m
 
 
 def is_tree(folder: Path) -> bool:
-    """Tell whether ``folder`` is a checkout of hakmem."""
+    """Return whether ``folder`` is a checkout of hakmem."""
     return all((folder / name).exists() for name in MARKS)
 
 

@@ -34,7 +34,7 @@ def _from_outside() -> list[signal.Signals]:
 
 
 def _may_be_interrupted() -> bool:
-    """Tell whether this is the main thread: Python runs handlers of signals in no other one."""
+    """Return whether this is the main thread: Python runs handlers of signals in no other one."""
     return threading.current_thread() is threading.main_thread()
 
 

@@ -169,7 +169,7 @@ def _files(room: Path) -> list[Path]:
 
 
 def _whole(folder: Path, receipt: Receipt) -> bool:
-    """Tell whether each output is there and has the bytes it had when it was made.
+    """Return whether each output is there and has the bytes it had when it was made.
 
     To hash all of them is a sixth of a build that has nothing to do.
     """
@@ -185,7 +185,7 @@ def _whole(folder: Path, receipt: Receipt) -> bool:
 
 
 def _untouched(path: Path, stamp: str | None, written: int) -> bool:
-    """Tell whether a file is as it was before its receipt was written.
+    """Return whether a file is as it was before its receipt was written.
 
     What changed in that very tick of the clock could change once more, and have the same time.
     """

@@ -79,7 +79,7 @@ def make(order: Order) -> Made:
 
 
 def is_wanted(worker: Worker, key: str) -> bool:
-    """Tell whether somebody still waits for a task that ``worker`` executes."""
+    """Return whether somebody still waits for a task that ``worker`` executes."""
     task = worker.state.tasks.get(key)
     return task is not None and task.state != "cancelled"
 

@@ -14,7 +14,7 @@ _NAMED = 12
 def differences(geometry: Geometry, default: Geometry) -> tuple[Difference, ...]:
     """Return a row for each constant and setting, for the table, for each class with words.
 
-    Classes that have no words of their own are told together, by those of the table.
+    Classes that have no words of their own share those of the table.
     """
     return (
         *_constants(geometry, default),

@@ -188,7 +188,7 @@ def _fill(path: Path, read: _File, default: Geometry) -> Geometry:
 
 
 def _with_table(geometry: Geometry, table: _Table) -> Geometry:
-    # An illegal page_shift is told by the rules; here it must only not be shifted by.
+    # The rules refuse an illegal page_shift later; until then nothing may be shifted by it.
     shift = geometry.constant("page_shift")
     legal = shift.lowest <= shift.value <= shift.highest
     page_bytes = geometry.page_bytes if legal else _SMALLEST_PAGE

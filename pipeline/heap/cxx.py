@@ -121,12 +121,12 @@ def _without_result(text: str) -> str:
 
 
 def is_std(name: str) -> bool:
-    """Tell whether a function is the standard library's."""
+    """Return whether a function is the standard library's."""
     return _STD.match(short(name)) is not None
 
 
 def _is_inside(name: str) -> bool:
-    """Tell whether a function belongs to the inside of the standard library."""
+    """Return whether a function belongs to the inside of the standard library."""
     return is_std(name) and _INSIDE.match(short(name).partition("(")[0]) is not None
 
 

@@ -1,7 +1,7 @@
 """The I-cache key judged: the same build must not differ, and known bloat has to be seen.
 
-At every 256th malloc the library that can be slowed down also runs as many cache lines of code as
-it is told, which nothing else runs: misses rise in proportion. Both sides are that one file.
+At every 256th malloc the library that can be slowed down also runs cache lines of code that nothing
+else runs. A variable says how many, and misses rise in proportion. Both sides are that one file.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
 
 
 def _is_decided_together(key: Key, overall: Interval, ratios: Sequence[Interval]) -> bool:
-    """Tell whether all workloads show what neither programs nor loops show by themselves."""
+    """Return whether all workloads show what neither programs nor loops show by themselves."""
     parts = [part_of(key, ratio) for ratio in ratios]
     found = speed_outcome(part_of(key, overall))
     apart = all(part.verdict is Verdict.INCONCLUSIVE for part in parts)
@@ -172,7 +172,7 @@ def _change(key: Key) -> str:
 def _programs(result: VerifyResult) -> list[str]:
     """Return what is shown of each real program, and of its memory.
 
-    A single one is told already: as the program of all programs, or as the single workload.
+    A single one has been named already: as the mean of all programs, or as the single workload.
     """
     if result.throughput.programs is None or result.throughput.alone:
         return []
@@ -233,7 +233,7 @@ def _loops(result: VerifyResult) -> list[str]:
             groups.setdefault(short_speed_of(one, result), []).append(one)
     of = "Loops and replays that are " if beside else ""
     said = [f"{_capital(of + word)}: {_listed(found, result)}." for word, found in groups.items()]
-    if not said and not (beside and len(loops) == 1):  # a single one is told as all of them
+    if not said and not (beside and len(loops) == 1):  # a single loop stands there as all of them
         said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
     return said
 

@@ -154,7 +154,7 @@ def _passed(command: HealthCommand, loaded: Completed, log: Path) -> HealthCheck
 
 
 def _varies(command: HealthCommand, plain: Completed, logs: Path) -> bool:
-    """Tell whether one of several further plain runs prints something else."""
+    """Return whether one of several further plain runs prints something else."""
     log = logs / f"{command.name}-plain-again.log"
     again = (_run(command, {}, log) for _ in range(PLAIN_RUNS - 1))
     return any(isinstance(one, Completed) and one.stdout != plain.stdout for one in again)

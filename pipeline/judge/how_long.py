@@ -22,7 +22,7 @@ SURPLUS = 1.5
 """What comes may be noisier than what was seen."""
 
 MOST_S = 3600.0
-"""Whoever would have to wait longer is told that the machine is the trouble."""
+"""If it would take longer, the advice is that the machine is the trouble."""
 
 UNKNOWN = 4.0
 """Times as long, where nothing tells how much longer: half the width of all intervals."""
@@ -56,13 +56,13 @@ def cure(result: VerifyResult) -> Cure:
 
 
 def _on_border(result: VerifyResult) -> bool:
-    """Tell whether throughput is undecided because the change is as large as the margin."""
+    """Return whether throughput is undecided because the change is as large as the margin."""
     undecided = result.keys.throughput.verdict is Verdict.INCONCLUSIVE
     return undecided and _seconds_in_all(result) is None
 
 
 def unseen(result: VerifyResult) -> bool:
-    """Tell whether the judge missed a change that it is known to have been given."""
+    """Return whether the judge missed a change that it is known to have been given."""
     return any(not one.passed for one in result.self_judgements)
 
 
@@ -81,7 +81,7 @@ def minutes_beside(result: VerifyResult) -> int:
 
 
 def _is_harmless(result: VerifyResult) -> bool:
-    """Tell whether the build itself is decided: a gain in misses, and no loss of throughput."""
+    """Return whether the build itself is decided: a gain in misses, and no loss of throughput."""
     return result.keys.icache.verdict is Verdict.GO and result.keys.throughput.not_worse
 
 

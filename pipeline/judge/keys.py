@@ -105,7 +105,7 @@ def _worst_loser(throughput: Throughput) -> WorkloadThroughput | None:
 
 
 def holds(single: Interval, throughput: Throughput) -> bool:
-    """Tell whether there were enough pairs for an interval to hold together with all others."""
+    """Return whether there were enough pairs for an interval to hold together with all others."""
     missing = (1 - throughput.overall.confidence) / (CLOCKS * len(throughput.workloads))
     return 1 - single.confidence <= missing * (1 + statistics.TINY)
 

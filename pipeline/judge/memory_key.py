@@ -96,6 +96,6 @@ def _overall_rss(throughput: Throughput) -> float:
 
 
 def too_fat(workload: WorkloadThroughput, margins: Margins) -> bool:
-    """Tell whether a workload breaks the memory limit."""
+    """Return whether a workload breaks the memory limit."""
     grown = workload.tuned_rss_kib - workload.baseline_rss_kib
     return grown > margins.rss_slack_kib and grown / workload.baseline_rss_kib > margins.rss

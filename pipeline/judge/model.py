@@ -56,7 +56,7 @@ SILENT = "ended as plain, and printed nothing that could be compared"
 
 
 def _silent(kept: dict[str, Any]) -> bool:
-    """Tell whether a check of an older record was silent: its words alone say so there."""
+    """Return whether a check of an older record was silent: its words alone say so there."""
     return kept.get("detail") == SILENT
 
 
@@ -121,7 +121,7 @@ class Library(Record):
 
 
 BUSY = 2.0
-"""Load per CPU: above it readers are told. The judge itself runs two programs at a time."""
+"""Load per CPU: above it the report says so. The judge itself runs two programs at a time."""
 
 
 class Environment(Record):

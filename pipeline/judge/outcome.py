@@ -62,7 +62,7 @@ def _outcome(key: Key, *, more_is_better: bool) -> Outcome:
 
 
 def _rises_a_little(key: Key) -> bool | None:
-    """Tell whether a change that is shown, but not by the margin, is a rise; None for none."""
+    """Return whether a change that is shown, but not by the margin, is a rise; None for none."""
     if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None or is_noise(key):
         return None
     if 1 < key.ratio.low <= 1 + key.margin:
@@ -71,14 +71,14 @@ def _rises_a_little(key: Key) -> bool | None:
 
 
 def is_noise(key: Key) -> bool:
-    """Tell whether nothing is decided, by an interval that is too wide to say anything."""
+    """Return whether nothing is decided, by an interval that is too wide to say anything."""
     if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
         return False
     return is_wide(key.ratio, NOISY)
 
 
 def loses_in_one(key: Key) -> bool:
-    """Tell whether a NO-GO is that of a single workload: then the reason has its figures."""
+    """Return whether a NO-GO is that of a single workload: then the reason has its figures."""
     return (
         key.verdict is Verdict.NO_GO and key.ratio is not None and key.ratio.high >= 1 - key.margin
     )

@@ -13,7 +13,7 @@ One miss in twenty operations costs under one cycle per operation when it hits L
 
 
 def presses(*builds: LibraryCounts) -> bool:
-    """Tell whether any of the builds that were counted in a workload has misses not near zero.
+    """Return whether any of the builds that were counted in a workload has misses not near zero.
 
     Unknown misses tell nothing of pressure.
     """

@@ -256,7 +256,7 @@ def times_as_much(interval: Interval, margin: float) -> float | None:
 
 
 def is_wide(interval: Interval, margin: float) -> bool:
-    """Tell whether an interval reaches further than the margin to each side of its middle."""
+    """Return whether an interval reaches further than the margin to each side of its middle."""
     return half_width(interval) > margin
 
 

@@ -69,7 +69,7 @@ class Found:
         return self.ended == INTERRUPTED
 
     def better(self, cost: Cost | None) -> bool:
-        """Tell whether a layout has fewer misses by more than what makes no difference."""
+        """Return whether a layout has fewer misses by more than what makes no difference."""
         return cost is not None and cost.misses < self.before.misses * (1 - FEW_MISSES)
 
     def best(self, kinds: Iterable[str]) -> Tried | None:
@@ -85,7 +85,7 @@ class Found:
     def parts(self) -> list[Candidate]:
         """Return the best candidate of each kind that can be put together with others.
 
-        An order takes part where it would be written by itself: flags are told without it.
+        An order takes part only if it would be written by itself: flags do not need one.
         """
         kinds = dict.fromkeys(one.candidate.kind for one in self.tried if one.candidate.recipe.bolt)
         fewest = [best for kind in kinds if (best := self.best([kind]))]

@@ -40,7 +40,7 @@ class Tried:
     problem: str = ""
 
     def pays(self, before: Counts) -> bool:
-        """Tell whether the library has fewer misses with it; as many, where functions only leave.
+        """Return whether the library has fewer misses with it; as many, where functions only leave.
 
         What leaves never ran: where it is listed, it breaks the contract of the layout.
         """

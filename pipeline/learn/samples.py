@@ -45,7 +45,7 @@ class Sample(_Told):
 FEWEST = 2
 """Answers of a process that show how a counter grew."""
 BEGIN = 4096
-"""Characters by which a file of another kind is told, before the rest, which may have no end."""
+"""So many characters show a file of another kind, before the rest is read, which may be endless."""
 
 
 def read_samples(files: Sequence[Path]) -> list[Sample]:

@@ -68,7 +68,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
 def _compare(
     shop: Workshop, bundle: Bundle, candidate: Candidate, archive: Archive, expected: set[str]
 ) -> bool:
-    """Tell whether both libraries have the bundle's bytes; ArtifactError if they had to."""
+    """Return whether both libraries have the bundle's bytes; ArtifactError if they had to."""
     identical = (candidate.library.digest, archive.digest) == (bundle.library, bundle.archive)
     if not identical and not expected:
         raise ArtifactError(

@@ -40,7 +40,7 @@ class Imported:
         return self.artifact.folder / PROFILE
 
     def has(self, name: str) -> bool:
-        """Tell whether the bundle has this profile."""
+        """Return whether the bundle has this profile."""
         return f"{PROFILE}/{name}" in self.artifact.receipt.outputs
 
     def input(self, name: str) -> tuple[Path, str]:

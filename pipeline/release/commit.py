@@ -34,12 +34,12 @@ def commit_of(
 
 
 def differs_since(root: Path, commit: str, paths: Sequence[str]) -> bool:
-    """Tell whether files below ``paths`` are not as they were at ``commit``; False: unknown."""
+    """Return whether files below ``paths`` are not as they were at ``commit``; False: unknown."""
     return bool(_differ(root, (commit,), paths))
 
 
 def is_alike(root: Path, one: str, other: str, paths: Sequence[str]) -> bool:
-    """Tell whether two commits have the same files below ``paths``; False: unknown."""
+    """Return whether two commits have the same files below ``paths``; False: unknown."""
     return one == other or _differ(root, (one, other), paths) is False
 
 
@@ -51,7 +51,7 @@ def _differ(root: Path, commits: Sequence[str], paths: Sequence[str]) -> bool | 
 
 
 def _is_other(line: str, fresh_in: Collection[str] | None, profile: str | None) -> bool:
-    """Tell whether a line of git's status is of a new file that does not count."""
+    """Return whether a line of git's status is of a new file that does not count."""
     new, path = line.startswith("??"), Path(line[3:].strip('"'))
     if not new or fresh_in is None:
         return False

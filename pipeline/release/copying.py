@@ -12,12 +12,12 @@ from pipeline.core.variant import LIBRARY_NAMES
 
 
 def is_debug_file(name: str) -> bool:
-    """Tell whether it is a debug file, which programs that run may still need."""
+    """Return whether it is a debug file, which programs that run may still need."""
     return ".build-id" in Path(name).parts
 
 
 def is_library(name: str) -> bool:
-    """Tell whether it is a shared library, which comes last and may be executed."""
+    """Return whether it is a shared library, which comes last and may be executed."""
     return Path(name).name in LIBRARY_NAMES
 
 
@@ -36,7 +36,7 @@ def _mode(source: Path) -> int:
 
 
 def is_copy(source: Path, target: Path) -> bool:
-    """Tell whether a file is already what copying would make of it."""
+    """Return whether a file is already what copying would make of it."""
     if not is_there(target) or target.is_dir() or source.is_symlink() != target.is_symlink():
         return False
     rights = target.is_symlink() or target.stat().st_mode & 0o777 == _mode(source)
@@ -49,7 +49,7 @@ def digest_of(path: Path) -> str:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether something has that name, were it a link that leads nowhere."""
+    """Return whether something has that name, were it a link that leads nowhere."""
     return path.is_symlink() or path.exists()
 
 

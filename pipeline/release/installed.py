@@ -39,7 +39,7 @@ class Installed(BaseModel):
         return list(self.files | self.coming | self.before)
 
     def has_put(self, name: str, digest: str) -> bool:
-        """Tell whether an installation has put these bytes there."""
+        """Return whether an installation has put these bytes there."""
         return digest in (self.files.get(name), self.coming.get(name), self.before.get(name))
 
     def stays(self, version: str) -> dict[str, str]:
@@ -116,7 +116,7 @@ def _created(manifest: Path) -> str:
 
 
 def unchanged(place: Place, name: str, record: Installed) -> bool:
-    """Tell whether a file below the prefix is as an installation has put it there."""
+    """Return whether a file below the prefix is as an installation has put it there."""
     path = place.root / name
     return path.resolve().is_relative_to(place.root.resolve()) and (
         is_there(path) and not path.is_dir() and record.has_put(name, digest_of(path))

@@ -34,7 +34,7 @@ class Mark(_Record):
     reason: str = ""
 
     def means(self, library: str, inputs: str) -> bool:
-        """Tell whether a build is this version again: the same bytes, or the same inputs."""
+        """Return whether a build is this version again: the same bytes, or the same inputs."""
         return library == self.library or inputs == self.inputs
 
 
@@ -63,7 +63,7 @@ class Marks(_Record):
         return own or (self.same_as(mark_of_version(version)) if self.rejected else None)
 
     def refuses(self, name: str, version: Version | None) -> bool:
-        """Tell whether a version is refused; one without a folder (None) is known by its name."""
+        """Return whether a version is refused; one without a folder (None) is known by its name."""
         named = any(one.version == name for one in self.rejected)
         return named or (version is not None and self.rejection(version) is not None)
 

@@ -103,7 +103,7 @@ def _why_it_goes(one: Version, refused: set[str], keep: int) -> str:
 
 
 def _takes_last_way_back(dist: Path, versions: list[Version], go: list[Version]) -> bool:
-    """Tell whether a rollback would find an older version now, and none when ``go`` is gone."""
+    """Return whether a rollback would find an older version now, and none when ``go`` is gone."""
     now, marks = current(dist), read_marks(dist)
     older = versions[versions.index(now) + 1 :] if now in versions else versions
     good = [one for one in older if marks.rejection(one) is None]

@@ -39,7 +39,7 @@ class Version:
 
     @property
     def is_published(self) -> bool:
-        """Tell whether it is the folder of a published version, and not of a judged build."""
+        """Return whether it is the folder of a published version, and not of a judged build."""
         return (self.folder / MANIFEST).is_file()
 
     @property
@@ -83,7 +83,7 @@ class Version:
             return ""
 
     def is_whole(self) -> bool:
-        """Tell whether it is published, and each file has the bytes it was published with."""
+        """Return whether it is published, and each file has the bytes it was published with."""
         return self.folder.is_dir() and not self.damaged_files()
 
     def damaged_files(self) -> list[str]:

@@ -79,13 +79,13 @@ def the_one(folders: Sequence[Path], wish: str, profile: str) -> Path | None:
 
 
 def _begins(name: str, wish: str) -> bool:
-    """Tell whether a name, such as 0.2.0-a3dad7cf50af, begins so, or its digest does."""
+    """Return whether a name, such as 0.2.0-a3dad7cf50af, begins so, or its digest does."""
     digest = name.rpartition("-")[2]
     return name.startswith(wish) or (len(wish) >= LEAST_DIGEST and digest.startswith(wish))
 
 
 def _of_release(name: str, wish: str) -> bool:
-    """Tell whether ``wish`` is a beginning of the release number of a name, and no more."""
+    """Return whether ``wish`` is a beginning of the release number of a name, and no more."""
     return f"{name.rpartition('-')[0]}-".startswith(wish)
 
 
@@ -143,7 +143,7 @@ def _meant(wish: str, profile: str, dist: Path) -> VersionError | None:
 
 
 def has(versions: Iterable[Version | Path], wish: str) -> bool:
-    """Tell whether ``wish`` names one of these, or several."""
+    """Return whether ``wish`` names one of these, or several."""
     return any(_begins(one.name, wish) for one in versions)
 
 

@@ -49,7 +49,7 @@ def same_programs(
 
 
 def _is_other(before: RealProgram, after: RealProgram) -> bool:
-    """Tell whether two tasks of one name are known to run other files."""
+    """Return whether two tasks of one name are known to run other files."""
     return None not in (before.digest, after.digest) and before.digest != after.digest
 
 
@@ -86,7 +86,7 @@ def same_runs(before: Throughput, after: Throughput, changed: set[str]) -> set[s
 
 
 def _runs_one_of(argv: Sequence[str], changed: set[str]) -> bool:
-    """Tell whether a command line names one of these programs or files, in whatever folder."""
+    """Return whether a command line names one of these programs or files, in whatever folder."""
     return bool({PurePath(one).name for one in argv} & {PurePath(one).name for one in changed})
 
 

@@ -28,7 +28,7 @@ def measured_and_found(key: Key) -> str:
 
 
 def said_elsewhere(finding: Finding, model: ReportModel) -> bool:
-    """Tell whether the verdict's sentence or a key gives this detail already, in its own place."""
+    """Say whether the verdict's sentence or a key gives this detail already, in its own place."""
     return finding.topic is not None and finding.topic in (*KEYS, *model.quotes)
 
 

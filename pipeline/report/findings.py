@@ -62,7 +62,7 @@ def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def refused(result: VerifyResult) -> bool:
-    """Tell whether something was shown to be bad: not merely left undecided."""
+    """Return whether something was shown to be bad: not merely left undecided."""
     keys = (result.keys.throughput, result.keys.icache)
     return (
         bool(result.health.failed)

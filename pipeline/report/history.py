@@ -208,7 +208,7 @@ def _split(name_and_digest: str) -> tuple[str, str]:
 
 
 def _same_name_anew(before: Point, after: Point) -> bool:
-    """Tell whether a workload of both plays another recording."""
+    """Return whether a workload of both plays another recording."""
     shared = set(before.workloads or ()) & set(after.workloads or ())
     old, new = (
         {one for one in point.recordings or () if one.partition(" ")[0] in shared}

@@ -19,7 +19,7 @@ def kept_reports(reports: Path) -> list[Path]:
 
 
 def was_published(report: Path) -> bool:
-    """Tell whether the build of a kept report was published then; False where it cannot be read."""
+    """Say whether the build of a kept report was published then; False where it cannot be read."""
     try:
         content = read_json(report / JSON)
     except (OSError, ValueError):

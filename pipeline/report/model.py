@@ -162,7 +162,7 @@ class ReportModel(Record):
 
     @property
     def passed(self) -> bool:
-        """Tell whether the gate let it pass, published or not."""
+        """Return whether the gate let it pass, published or not."""
         return self.published or self.withheld
 
     @property
@@ -180,7 +180,7 @@ class ReportModel(Record):
 
     @property
     def rejected(self) -> bool:
-        """Tell whether somebody has refused the version for good."""
+        """Return whether somebody has refused the version for good."""
         return self.decided is not None and self.decided.what == "rejected"
 
     @property

@@ -50,7 +50,7 @@ def _is_of(version: Version, dist: Path, commit: str, mode: str) -> bool:
 
 
 def _is_from(version: Version, dist: Path, commit: str) -> bool:
-    """Tell whether a version was built from the files of a commit, and nothing beside them."""
+    """Return whether a version was built from the files of a commit, and nothing beside them."""
     try:
         git = version.manifest.get("git") or {}
     except ArtifactError:

@@ -47,7 +47,7 @@ class Toolchain:
         return next(tool.path for tool in self.tools if tool.name == name)
 
     def has(self, name: str) -> bool:
-        """Tell whether an optional tool is there."""
+        """Return whether an optional tool is there."""
         return any(tool.name == name for tool in self.tools)
 
     @property

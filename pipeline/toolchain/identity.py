@@ -68,7 +68,7 @@ class Identities:
 
 
 def is_binary(program: Path) -> bool:
-    """Tell whether a file is a compiled program or library, and no script."""
+    """Return whether a file is a compiled program or library, and no script."""
     try:
         with program.open("rb") as stream:
             return stream.read(4) == b"\x7fELF"

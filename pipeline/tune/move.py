@@ -124,7 +124,7 @@ def depths(name: str, which: Which, factor: float, reason: str) -> Move:
 def _with(geometry: Geometry, which: Which, recut: Recut, reason: str) -> Geometry:
     """Return the geometry with some classes recut.
 
-    The first reason is told for the table as a whole; where that has one, by the classes.
+    The first reason belongs to the whole table; if that has one already, it goes to the classes.
     """
     own = reason if geometry.classes_why else ""
     return geometry.with_classes(

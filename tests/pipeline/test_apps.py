@@ -51,7 +51,7 @@ class Impatient(Watch):
                 os.kill(pid, signal.SIGTERM)
 
     def _lacks_library(self, pid: int, seen: Seen) -> bool:
-        """Tell whether it started without the library, long enough ago for that to count."""
+        """Return whether it started without the library, long enough ago for that to count."""
         with suppress(OSError):
             environment = Path(f"/proc/{pid}/environ").read_bytes()
             return b"LD_PRELOAD=" not in environment and seen.looked - seen.first >= GRACE_S

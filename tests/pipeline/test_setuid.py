@@ -61,7 +61,7 @@ def _run(program: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]
 
 
 def _leaves_traces(done: subprocess.CompletedProcess[str], folder: Path) -> bool:
-    """Tell whether a library printed or wrote something, and remove what it wrote."""
+    """Return whether a library printed or wrote something, and remove what it wrote."""
     found = list((folder / "out").glob("*"))
     for file in found:
         file.unlink()

@@ -32,7 +32,7 @@ class Image:
     region: Region | None
 
     def ran(self, command: str) -> bool:
-        """Tell whether the program may have been started by this command line."""
+        """Return whether the program may have been started by this command line."""
         return f"{command} ".startswith(f"{self.program} ")
 
 
@@ -88,7 +88,7 @@ def read_below(folder: Path, name: str, library: Path) -> Profile:
 
 
 def _written(path: Path) -> bool:
-    """Tell whether there are counts: callgrind makes the file when a process begins."""
+    """Return whether there are counts: callgrind makes the file when a process begins."""
     return path.stat().st_size > 0
 
 

@@ -72,7 +72,7 @@ def count(
 
 
 def _is_known(cache: CacheGeometry, counted: Sequence[WorkloadCounts]) -> bool:
-    """Tell whether misses were simulated in ``cache`` already: they would be the same again."""
+    """Return whether misses were simulated in ``cache`` already: they would be the same again."""
     return any(one.geometry == cache for one in counted)
 
 

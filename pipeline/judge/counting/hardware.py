@@ -73,7 +73,7 @@ def _fitting(perf: Path, group: Group, known: set[str]) -> Iterator[Group]:
 
 
 def _counts(perf: Path, group: Group) -> bool:
-    """Tell whether perf counts all events of ``group`` at once, in user mode."""
+    """Return whether perf counts all events of ``group`` at once, in user mode."""
     spelled = "{" + ",".join(f"{event}:u" for event in group) + "}"
     try:
         done = run([perf, "stat", "-x", ";", "-e", spelled, "true"], timeout_s=PROBE_LIMIT_S)

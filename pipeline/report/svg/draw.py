@@ -27,7 +27,7 @@ class Scale:
         return round(self.start + share * (self.end - self.start), 2)
 
     def holds(self, value: float) -> bool:
-        """Tell whether ``value`` lies on the scale."""
+        """Return whether ``value`` lies on the scale."""
         return min(self.low, self.high) <= value <= max(self.low, self.high)
 
 

@@ -21,8 +21,8 @@ Doubt = tuple[str, str] | tuple[str, str, Topic]
 DOUBTS = "doubts"
 
 TIMES_OVER = 20
-"""So often the shortest run plays a recording before that is told; git's of `mixed` is played three
-times."""
+"""A recording that even the shortest run plays more often than this gets a note. git's of `mixed`
+is played three times."""
 LITTLE_WORK = 150_000
 """Counts of a training: about 30,000 calls of malloc and free. A server in python3 that starts and
 is not asked has half as many."""

@@ -106,7 +106,7 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
 
 
 def _is_tool(most: Process, command: Sequence[str]) -> bool:
-    """Tell whether the busiest process of a script is one of the tools that it calls."""
+    """Return whether the busiest process of a script is one of the tools that it calls."""
     driven = bool(command) and Path(command[0]).name in SHELLS
     return driven and program_in(most.name) in TOOLS
 

@@ -1,6 +1,6 @@
 """Commands that a build trains by or records: each first runs once, without the library.
 
-So one that fails is told before the library is compiled for minutes.
+So a command that fails is named before the library is compiled for minutes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _new(shop: Workshop, setup: Setup) -> Iterator[Command | Trace]:
 
 
 def _is_known(shop: Workshop, one: Command | Trace) -> bool:
-    """Tell whether the last training or recording had this command, with the same programs."""
+    """Return whether the last training or recording had this command, with the same programs."""
     trains = isinstance(one, Command)
     key = workload_keys(shop, [one])[0] if isinstance(one, Command) else one.model_dump_json()
     last = shop.store.latest(TRAIN if trains else RECORD)

@@ -1,4 +1,4 @@
-"""Health checks without the library, before anything is built: what cannot be one is told at once.
+"""Health checks without the library, before anything is built: what cannot be one is named at once.
 
 The stage verify runs them again, minutes later, and leaves those out that show nothing.
 """

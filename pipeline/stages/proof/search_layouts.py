@@ -79,7 +79,7 @@ def counted(shop: Workshop) -> Counted:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes the library of each recipe and has it counted; one that cannot be made is told."""
+    """Makes the library of each recipe and has it counted; names one that cannot be made."""
 
     make: Make
     count: Callable[[dict[str, Path]], dict[str, Cost | str]]

@@ -30,8 +30,8 @@ def training_traces(
 ) -> dict[str, tuple[Events, float]]:
     """Return the events of each training workload with its weight, by name.
 
-    Workloads that play a trace are known; all others are recorded, in their short runs. Those of
-    which nothing can be recorded are told and left out. DataError if that is all of them.
+    Workloads that play a trace are known; all others are recorded, in their short runs. One
+    that cannot be recorded is named and left out. DataError if that is all of them.
     """
     wanted = [workload for workload in setup.training if _plays(workload) is None]
     parts = {
@@ -82,7 +82,7 @@ def _plays(workload: Program | Command) -> str | None:
 def _recorded(
     shop: Workshop, plain: Baseline, workload: Program | Command, room: Path, say: Say
 ) -> bool:
-    """Record one workload into the room; False when it cannot be, which is told."""
+    """Record one workload into the room. False: it cannot be recorded, and a note says so."""
     say(f"recording {workload.name}")
     try:
         make_trace(shop, recorder_tools(shop.tree), _as_trace(plain, workload), room)
