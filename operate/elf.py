@@ -2,6 +2,7 @@
 
 header --> program headers --+-> PT_INTERP    path of the dynamic linker: which libc
                              +-> PT_DYNAMIC   DT_NEEDED, DT_SONAME: offsets of names
+                             |                DT_VERNEED: which versions of others' symbols
                              +-> PT_NOTE      the build-id
 header --> section headers ----> SHT_DYNSYM   the names that others see
                                  SHT_SYMTAB   all names, where the file is not stripped
@@ -9,6 +10,7 @@ header --> section headers ----> SHT_DYNSYM   the names that others see
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from pathlib import Path
 MACHINES = {3: "i386", 40: "arm", 62: "x86-64", 183: "aarch64", 243: "riscv64"}
 _PT_DYNAMIC, _PT_INTERP, _PT_NOTE, _PT_LOAD = 2, 3, 4, 1
 _DT_NEEDED, _DT_STRTAB, _DT_SONAME = 1, 5, 14
+_DT_VERNEED, _DT_VERNEEDNUM = 0x6FFFFFFE, 0x6FFFFFFF
 _SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _NT_GNU_BUILD_ID = 3
 _CLASS_64, _LITTLE = 2, 1
@@ -37,6 +40,7 @@ class Elf:
     needed: tuple[str, ...] = ()
     soname: str = ""
     build_id: str = ""
+    versions: tuple[str, ...] = ()
     exported: frozenset[str] = field(default=frozenset(), repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -49,6 +53,17 @@ class Elf:
             return "musl"
         known = "ld-linux" in (self.interpreter or "") or "libc.so.6" in self.needed
         return "glibc" if known else "?"
+
+    @property
+    def glibc(self) -> tuple[int, ...]:
+        """The newest glibc that it asks for, such as (2, 34); () if none."""
+        found = (re.fullmatch(r"GLIBC_(\d+(?:\.\d+)*)", one) for one in self.versions)
+        return max((numbers(one[1]) for one in found if one), default=())
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return 2.34 as (2, 34)."""
+    return tuple(int(part) for part in version.split("."))
 
 
 def read(path: Path) -> Elf:
@@ -84,6 +99,7 @@ def _parse(data: bytes) -> Elf:
         needed=_texts(data, segments, dynamic, _DT_NEEDED),
         soname="".join(_texts(data, segments, dynamic, _DT_SONAME)[:1]),
         build_id=_build_id(data, segments),
+        versions=tuple(_versions(data, segments, dict(dynamic))),
         exported=frozenset(_symbols(data, _SHT_DYNSYM)),
         names=frozenset(_symbols(data, _SHT_SYMTAB)),
     )
@@ -123,6 +139,22 @@ def _texts(
     if base is None:
         return ()
     return tuple(_text(data, base + value) for tag, value in dynamic if tag == wanted)
+
+
+def _versions(data: bytes, segments: list[_Segment], tags: dict[int, int]) -> Iterator[str]:
+    """Yield the versions of symbols that it wants of other libraries, such as GLIBC_2.34."""
+    names = _file_offset(segments, tags.get(_DT_STRTAB, 0))
+    place = _file_offset(segments, tags.get(_DT_VERNEED, 0))
+    if names is None or place is None:
+        return
+    for _library in range(tags.get(_DT_VERNEEDNUM, 0)):
+        _, count, _, first, following = struct.unpack_from("<HHIII", data, place)
+        one = place + first
+        for _version in range(count):
+            _, _, _, name, step = struct.unpack_from("<IHHII", data, one)
+            yield _text(data, names + name)
+            one += step
+        place += following
 
 
 def _file_offset(segments: list[_Segment], address: int) -> int | None:

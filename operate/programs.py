@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from operate import allocators
-from operate.elf import Elf, NotElf, read
+from operate.elf import Elf, NotElf, numbers, read
 from pipeline.core.errors import PipelineError, UnfitError
 
 _DEEPEST_SCRIPT = 5  # as many interpreters as Linux follows
@@ -93,10 +95,27 @@ def _reasons(program: Program, library: Path, libs: Elf) -> Iterator[str]:
         yield f"{file} is statically linked, so nothing can be preloaded; link it with libhakmem.a"
     if libs.libc != "?" and elf.libc not in ("?", libs.libc):
         yield f"{file} uses {elf.libc}; {library} was built for {libs.libc}"
+    if _is_of_the_system(elf) and libs.glibc > (here := system_glibc()):
+        wanted, older = (".".join(map(str, one)) for one in (libs.glibc, here))
+        yield f"{library} needs glibc {wanted}, and this system has {older}: no program starts then"
     if privilege := _privilege(file):
         yield f"{file} {privilege}, and the dynamic linker preloads nothing into such a program"
     if whose := allocators.exported(elf):
         yield f"{file} brings {whose}, which comes before every preloaded library"
+
+
+def system_glibc() -> tuple[int, ...]:
+    """Return which glibc this system has, such as (2, 36); a very new one where nobody can tell."""
+    with suppress(ValueError, OSError):  # musl knows no such name
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+        if name == "glibc":
+            return numbers(version)
+    return (sys.maxsize,)
+
+
+def _is_of_the_system(elf: Elf) -> bool:
+    """Tell whether a program takes the system's libc: those of Nix and the like bring their own."""
+    return (elf.interpreter or "").startswith("/lib")
 
 
 def _privilege(file: Path) -> str:

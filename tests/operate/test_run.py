@@ -94,6 +94,22 @@ def test_a_program_for_another_libc_is_refused(compile_c: Compile, library: Path
     assert "uses musl" in refusal(program, library)
 
 
+def test_a_library_for_a_newer_glibc_is_refused(
+    compile_c: Compile, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dynamic linker does not only warn there: it ends the program."""
+    needs = elf.read(library).glibc
+    assert (2, 1) < needs <= programs.system_glibc()
+    monkeypatch.setattr(os, "confstr", lambda _name: "glibc 2.1")
+    program = compile_c("int main(void) { return 0; }")
+    wanted = ".".join(map(str, needs))
+    assert f"needs glibc {wanted}, and this system has 2.1" in refusal(program, library)
+    own = compile_c("int main(void) { return 0; }", "-Wl,--dynamic-linker=/nix/ld-linux.so.2")
+    programs.require_fit(programs.look_up(str(own)), library, elf.read(library))
+    monkeypatch.setattr(os, "confstr", lambda _name: None)  # nobody can tell
+    programs.require_fit(programs.look_up(str(program)), library, elf.read(library))
+
+
 def test_a_program_of_32_bits_or_another_machine_is_refused(
     compile_c: Compile, library: Path
 ) -> None:
