@@ -133,6 +133,8 @@ def _meant(wish: str, profile: str, dist: Path) -> VersionError | None:
             f"{wish} is no version of profile {profile!r}",
             hint=f"only `versus` takes this form; here give -p {named} {version}",
         )
+    if wish in lines_with(dist.parent, published):
+        return VersionError(f"{wish} is a profile, not a version", hint=f"did you mean -p {wish}?")
     if "/" in wish and not Path(wish).exists():
         return VersionError(
             f"there is no file or folder {wish}",

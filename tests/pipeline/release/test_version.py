@@ -79,6 +79,12 @@ def test_a_version_that_is_a_digit_off_is_named(tree: Tree) -> None:
     assert str(caught.value.hint).startswith("did you mean 1.0-ab22?")
 
 
+def test_a_profile_in_place_of_a_version_is_told(tree: Tree) -> None:
+    with pytest.raises(VersionError, match="p is a profile, not a version") as caught:
+        resolve(tree, "p", "p")
+    assert caught.value.hint == "did you mean -p p?"
+
+
 def test_last_is_a_word_of_reports_alone(tree: Tree) -> None:
     with pytest.raises(VersionError, match="for `report`, `diff` and `review` alone") as caught:
         resolve(tree, "p", "last")
