@@ -97,7 +97,7 @@ def _reasons(program: Program, library: Path, libs: Elf) -> Iterator[str]:
         yield f"{file} uses {elf.libc}; {library} was built for {libs.libc}"
     if _is_of_the_system(elf) and libs.glibc > (here := system_glibc()):
         wanted, older = (".".join(map(str, one)) for one in (libs.glibc, here))
-        yield f"{library} needs glibc {wanted}, and this system has {older}: no program starts then"
+        yield f"{library} needs glibc {wanted} or newer, and this system has {older}"
     if privilege := _privilege(file):
         yield f"{file} {privilege}, and the dynamic linker preloads nothing into such a program"
     if whose := allocators.exported(elf):

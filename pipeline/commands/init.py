@@ -56,12 +56,11 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.profile.load import parse_profile
     from pipeline.profile.missing import missing_files
     from pipeline.profile.template import render_profile
-    from pipeline.stages.build.programs import SHELLS, differing_programs
+    from pipeline.stages.build.programs import differing_programs, starts_others
 
     tree = Tree.here()
     path = _free_place(tree.profiles, name)
-    script = bool(command) and Path(command[0]).name in SHELLS
-    server = _server_of(command) if script else None
+    server = _server_of(command) if command and starts_others(command[0]) else None
     text = render_profile(name, with_whole_paths(command, tree.root), server=server)
     replace_text(path, text)
     profile = parse_profile(path)

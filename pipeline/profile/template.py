@@ -106,8 +106,8 @@ timeout_s = 300
 
 # The whole program, timed with either library: what your users will notice. To have it, remove each
 # "#" and change the input: a build refuses the very command of the training here. Its time is that
-# of all its processes, a client's too, which hides what its server gains. For `sh DRIVER`,
-# `time_of` has the name of your server: then it alone is timed.
+# of all its processes, a client's too, which hides what its server gains. For a shell's
+# script `time_of` has the name of your server: then it alone is timed.
 # One worker that is asked over one connection means `threads = 1`, which narrows the intervals.
 # Then several runs are at once, so each needs a port and files of its own.
 #[[workload]]
@@ -121,7 +121,7 @@ timeout_s = 300
 
 # Its cache misses, counted in a simulation, 50 to 100 times as slow: give it a shorter input.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
-# `sh DRIVER` the name of your server. docs/profiles.md says what its driver must do.
+# a script the name of your server. docs/profiles.md says what its driver must do.
 #[[workload]]
 #name = "{name}-counted"
 #kind = "command"

@@ -116,8 +116,13 @@ def test_the_server_that_a_script_is_given_is_named(fresh: Sandbox) -> None:
     for name, word in (("seen", "/bin/true"), ("unseen", "7")):
         code, output = fresh.run("init", name, "--", "sh", str(driver), word)
         assert code == 0, output
+    driver.write_text('#!/usr/bin/env -S bash\n"$@"\n', encoding="utf-8")
+    driver.chmod(0o755)  # the same, started by its own name
+    code, output = fresh.run("init", "own", "--", str(driver), "/bin/true")
+    assert code == 0, output
     folder = fresh.root / "training" / "profiles"
-    assert '#time_of = "true"' in (folder / "seen.toml").read_text("utf-8")
+    for name in ("seen", "own"):
+        assert '#time_of = "true"' in (folder / f"{name}.toml").read_text("utf-8")
     assert '#time_of = "my-server"' in (folder / "unseen.toml").read_text("utf-8")
 
 

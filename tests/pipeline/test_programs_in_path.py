@@ -17,7 +17,12 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
 from pipeline.stages.build.configure import configure
-from pipeline.stages.build.programs import SCRIPT_BYTES, differing_programs, find_program
+from pipeline.stages.build.programs import (
+    SCRIPT_BYTES,
+    differing_programs,
+    find_program,
+    starts_others,
+)
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
 
@@ -29,7 +34,7 @@ def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program called sort in front of the PATH, as pyenv has one called python3."""
     path = tmp_path / "shims" / "sort"
     path.parent.mkdir()
-    path.write_text('#!/bin/sh\nexec /usr/bin/env -i sort "$@"\n', encoding="utf-8")
+    path.write_text('#!/bin/sh\nexec pyenv exec "${0##*/}" "$@"\n', encoding="utf-8")
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{path.parent}:/usr/bin:/bin")
     return path
@@ -37,7 +42,8 @@ def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path: Path) -> None:
     script = tmp_path / "driver.sh"
-    script.write_text("seq 9 | sort -r\n", encoding="utf-8")
+    script.write_text("#!/bin/sh\nseq 9 | sort -r\n", encoding="utf-8")
+    script.chmod(0o755)
     said = (
         f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; write its whole path"
     )
@@ -46,6 +52,7 @@ def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path:
     assert differing_programs(["env", "LC_ALL=C", "sort"]) == [command]
     assert differing_programs(["sh", "-c", "seq 9|sort -r; sort x"]) == [in_script]
     assert differing_programs(["sh", str(script), "x" * 5000]) == [in_script]
+    assert differing_programs([str(script)]) == [in_script]
 
 
 def test_the_environment_of_the_pipeline_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +85,23 @@ def test_a_program_is_not_searched_for_words(tmp_path: Path) -> None:
     assert differing_programs(["sh", "-c", str(program)]) == []
     assert differing_programs(["env", str(program), "x"]) == []
     assert len(differing_programs(["env", str(program), "sort"])) == 1
+
+
+def test_a_shells_script_starts_others_and_python_does_not(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    for first, others in (
+        ("#!/bin/sh -e", True),
+        ("#! /usr/bin/env bash", True),
+        ("#!/usr/bin/env python3", False),
+        ("#!/usr/bin/env", False),
+        ("echo", False),
+    ):
+        script.write_text(f"{first}\n", encoding="utf-8")
+        script.chmod(0o755)
+        assert starts_others(str(script)) is others, first
+    assert starts_others("sh")
+    assert not starts_others("true")
+    assert not starts_others("/nowhere/drive.sh")
 
 
 def test_init_tells_it(shim: Path, fresh: Sandbox) -> None:

@@ -17,7 +17,12 @@ from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build.check_names import check_names
 from pipeline.stages.build.compile import source_digests
 from pipeline.stages.build.doubts import learnt
-from pipeline.stages.build.programs import SHELLS, differing_programs, find_needed, find_program
+from pipeline.stages.build.programs import (
+    differing_programs,
+    find_needed,
+    find_program,
+    starts_others,
+)
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 
@@ -109,7 +114,7 @@ def _tell_trained(shop: Workshop, setup: Setup) -> None:
 def _tell_alone(shop: Workshop, setup: Setup) -> None:
     """Say where a shell is all that is counted of a command."""
     for one in setup.verifying:
-        if isinstance(one, Command) and one.counted is True and Path(one.argv[0]).name in SHELLS:
+        if isinstance(one, Command) and one.counted is True and starts_others(one.argv[0]):
             shop.console.notice(
                 f'workload "{one.name}": counted = true counts {one.argv[0]} itself, '
                 'not the programs that it starts: counted = "NAME" counts one of those'

@@ -55,10 +55,27 @@ def _path_of_the_user() -> str:
     return os.pathsep.join(one for one in folders if Path(one) != own)
 
 
+def starts_others(name: str) -> bool:
+    """Tell whether a program mostly starts others: a shell, or a script that one runs."""
+    return Path(name).name in SHELLS or _interpreter(find_program(name)) in SHELLS
+
+
+def _interpreter(program: Path | None) -> str:
+    """Return the name of what runs a script, behind `env` too; "" for any other program."""
+    words: list[str] = []
+    with suppress(OSError):
+        if program is not None:
+            with program.open("rb") as stream:
+                first = stream.readline(256)
+            words = os.fsdecode(first[2:]).split() if first.startswith(b"#!") else []
+    names = [Path(word).name for word in words if not word.startswith("-") and "=" not in word]
+    return next((name for name in names if name != "env"), "")
+
+
 def _words(argv: Sequence[str]) -> Iterator[str]:
     yield from argv
-    if argv and Path(argv[0]).name in SHELLS:
-        for word in argv[1:]:
+    if argv and starts_others(argv[0]):
+        for word in argv:
             with suppress(OSError):  # a command line may be too long for a name
                 yield from re.findall(r"[\w.+/-]+", _text(word))
 

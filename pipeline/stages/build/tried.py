@@ -13,7 +13,7 @@ from pipeline.core.paths import Tree, from_here
 from pipeline.core.process import last_line
 from pipeline.profile.workload import Trace
 from pipeline.report.text import many
-from pipeline.stages.build.programs import SHELLS
+from pipeline.stages.build.programs import SHELLS, starts_others
 from pipeline.stages.build.record import of_program, program_in, run_recorded
 from pipeline.trace.record import Wishes
 from pipeline.trace.tools import recorder_tools
@@ -107,7 +107,7 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
 
 def _is_tool(most: Process, command: Sequence[str]) -> bool:
     """Return whether the busiest process of a script is one of the tools that it calls."""
-    driven = bool(command) and Path(command[0]).name in SHELLS
+    driven = bool(command) and starts_others(command[0])
     return driven and program_in(most.name) in TOOLS
 
 
