@@ -64,6 +64,7 @@ def render_page(
         height=ROW * (1 + max((box.top // ROW for box in found), default=0)) + 2,
         row=ROW,
         whole=sum(sums.values()),
+        passes_on=not full and any(is_std(one.frame.name) for one in listed),
         functions=[(one, called(one.frame, names, lines)) for one in listed],
     )
 

@@ -15,7 +15,7 @@ from test_program_profiles import library
 
 from pipeline.commands.heap import heap_command
 from pipeline.heap.cxx import apart, fold, is_std, short
-from pipeline.heap.html import boxes
+from pipeline.heap.html import boxes, render_page
 from pipeline.heap.stacks import Frame, Stack
 from pipeline.heap.symbols import demangled
 from pipeline.heap.text import call_tree, top
@@ -110,6 +110,15 @@ def test_the_inside_of_the_standard_library_is_folded() -> None:
     assert folded == {(*stack[:2], *stack[3:5]): 8.0, (*stack[:2], stack[3]): 1.0, stack[5:6]: 2.0}
     first, *_ = functions(folded, is_std)
     assert (first.frame.name, first.own) == ("shop::load(int)", 9.0)
+
+
+def test_a_page_says_whose_the_memory_of_the_standard_library_is() -> None:
+    """Its box is wide in the flame graph, and its row has nothing by itself."""
+    said = "What the standard library asks for counts as its caller's own."
+    sums: dict[Stack, float] = {(Frame("main"), Frame("std::vector<int>::resize()")): 9.0}
+    assert said in render_page("p", "live", [], sums)
+    assert said not in render_page("p", "live", [], sums, full=True)
+    assert said not in render_page("p", "live", [], {(Frame("main"),): 9.0})
 
 
 def test_what_grew_and_shrank_alike_is_gone() -> None:
