@@ -6,11 +6,11 @@ import sys
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.exit_codes import ExitCode
-from pipeline.core.paste import runnable
+from pipeline.core.paste import runnable, what_to_do
 
 
 def tell(error: PipelineError) -> ExitCode:
     """Tell an error on stderr, and return its exit code."""
     print(runnable(f"error: {error.message}"), file=sys.stderr)
-    print(runnable(f"  what to do: {error.hint or error.exit_code.cure}"), file=sys.stderr)
+    print(what_to_do(error.hint or error.exit_code.cure), file=sys.stderr)
     return error.exit_code

@@ -17,6 +17,8 @@ FOLDER = ".venv/bin/"
 _COMMAND = re.compile(rf"(?<![\w./]){re.escape(FOLDER)}(pipeline|hakmem)\b")
 _ARTIFACT = re.compile(r"(?<= )build/pipeline/[^ `]*")
 _QUOTED = re.compile(r"`[^`]*`")
+_SENTENCES = re.compile(r"(?<=[a-z)`]\.) (?=[A-Z`])")
+_ONE_LINE = 100
 _JOINT = "\ue000"
 """Stands for a blank inside a command while lines are broken."""
 
@@ -28,6 +30,12 @@ def runnable(text: str) -> str:
         return text
     commands = _QUOTED.sub(lambda found: _with_root(found[0], root), text)
     return _COMMAND.sub(lambda found: shlex.quote(f"{root}/{found[0]}"), commands)
+
+
+def what_to_do(hint: str) -> str:
+    """Return the line below an error that says what to do; a long one has a line per sentence."""
+    sentences = _SENTENCES.split(hint) if len(hint) > _ONE_LINE else [hint]
+    return runnable("  what to do: " + f"\n{' ' * 14}".join(sentences))
 
 
 def in_lines(text: str, width: int) -> str:

@@ -26,7 +26,7 @@ from pipeline.core.errors import (
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.home import is_tree, own_root
 from pipeline.core.lock import other_run
-from pipeline.core.paste import runnable
+from pipeline.core.paste import runnable, what_to_do
 from pipeline.core.paths import Tree, from_here
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -147,7 +147,7 @@ def _tell(
     colour = "yellow" if isinstance(kind, GateError) else "red"
     click.secho(runnable(f"{kind.word}: {message}"), fg=colour, err=True)
     if hint:
-        click.echo(runnable(f"  what to do: {hint}"), err=True)
+        click.echo(what_to_do(hint), err=True)
     if log is not None:
         click.echo(f"  {kind.log_word}: {from_here(log)}", err=True)
 

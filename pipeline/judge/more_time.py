@@ -106,13 +106,13 @@ def _obstacle(result: VerifyResult) -> str:
 def _longer(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     needed, seen = seconds_apart(result)
     minutes = max(2, math.ceil(SURPLUS * max(needed, seen) / 60))
-    counting = minutes_beside(result)
+    counting, beside = minutes_beside(result), _beside(result)
     again = build_command(line, *words, f"--verify-time {minutes}m")
     return (
         f"{again} judges again, {_enough(result, seen > needed)}, if the noise stays as it is: up "
         f"to {CHECKED * minutes + counting} minutes in all ({minutes} of the build's runs, "
-        f"{(CHECKED - 1) * minutes} of the judge's check of itself, {counting} of counting); "
-        f"{_beside(result)}{_noisy(result)}"
+        f"{(CHECKED - 1) * minutes} of the judge's check of itself, {counting} of counting). "
+        f"{beside[0].upper()}{beside[1:]}{_noisy(result)}"
     )
 
 
@@ -129,7 +129,7 @@ def _noisy(result: VerifyResult) -> str:
         if several
         else ""
     )
-    return f"; most of the noise is that of {most.name}{cure}"
+    return f". Most of the noise is that of {most.name}{cure}"
 
 
 def _beside(result: VerifyResult) -> str:

@@ -13,7 +13,7 @@ from rich.console import Console
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import UsageError
 from pipeline.core.home import own_root
-from pipeline.core.paste import in_lines, runnable
+from pipeline.core.paste import FOLDER, in_lines, runnable, what_to_do
 from pipeline.core.report_error import report_error
 
 ROOT = own_root()
@@ -102,3 +102,11 @@ def test_each_command_that_is_printed_goes_this_way() -> None:
     for path in (ROOT / "pipeline").rglob("*.py"):
         for call in re.findall(r"click\.s?echo\((?:[^()]|\([^()]*\))*\)", path.read_text()):
             assert ".venv/bin/" not in call or "runnable(" in call, f"{path}: {call}"
+
+
+def test_a_long_piece_of_advice_has_a_line_for_each_sentence() -> None:
+    first = f"`{FOLDER}pipeline build` judges again, for up to {'9' * 80} s."
+    assert what_to_do(f"{first} Other stages are kept") == (
+        f"  what to do: {runnable(first)}\n              Other stages are kept"
+    )
+    assert what_to_do("name a file. Or none") == "  what to do: name a file. Or none"

@@ -73,7 +73,7 @@ def test_a_loss_that_is_not_excluded_asks_for_as_long_as_it_takes() -> None:
     said = advice(found, "shop")
     assert said.startswith(AGAIN)
     assert 2 <= minutes(said) <= 60
-    assert said.endswith("other stages are kept")
+    assert said.endswith("Other stages are kept")
 
 
 def test_a_quick_build_that_had_its_time_is_told_that_a_full_one_trains_anew() -> None:
@@ -291,10 +291,10 @@ def test_the_workload_that_most_of_the_noise_comes_from_is_named() -> None:
     two = tuple(one.model_copy(update={"threads": 2}) for one in timed.workloads)
     timed = timed.model_copy(update={"workloads": two})
     said = advice(result_of(timed, programs=[program_of("python3", 4.0, 4.0)]), "shop")
-    assert "most of the noise is that of server: " in said and "`threads = 1`" in said
+    assert "Most of the noise is that of server: " in said and "`threads = 1`" in said
     even = throughput_of(("server",), server=pairs(1.0, noise=40.0), loop=pairs(1.0, noise=40.0))
     said = advice(result_of(even, programs=[program_of("python3", 4.0, 4.0)]), "shop")
-    assert "most of the noise" not in said
+    assert "of the noise" not in said
 
 
 def test_the_minutes_in_all_are_those_of_counting_too() -> None:
