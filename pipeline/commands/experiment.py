@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -101,7 +101,11 @@ def new_command(subject: str, name: str) -> None:
     epilog="Example: pipeline experiment list --subject magazines",
 )
 @click.option(
-    "--subject", callback=_known_subject, shell_complete=_complete_subject, help="This one alone."
+    "--subject",
+    metavar="SUBJECT",
+    callback=_known_subject,
+    shell_complete=_complete_subject,
+    help="This one alone.",
 )
 @click.option("--runnable", is_flag=True, help="Only entries that can be run again.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
@@ -111,36 +115,23 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
 
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import load_entries
+    from pipeline.experiment.listing import as_row, lines
 
     found = load_entries(Tree.here(), subject)
-    rows = [_row(one) for one in found if one.kind == "trial" or not runnable]
+    rows = [as_row(one) for one in found if one.kind == "trial" or not runnable]
     if as_json:
         click.echo(json.dumps({"schema_version": 1, "experiments": rows}, indent=1))
         return
-    for row in rows:
-        click.echo(f"{row['subject']:11} {row['kind']:6} {row['name']}: {row['title']}")
-        if not row["results"]:
-            click.echo(f"{'':19}not run yet")
-        for one in row["results"]:
-            where = one.get("processor") or "processor not noted"
-            click.echo(f"{'':19}{one['date']}, {where}: {one.get('verdict', '')}")
-            if one.get("ran"):
-                click.echo(f"{'':19}ran {one['ran']}")
+    for line in lines(rows, _width()):
+        click.echo(line)
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    """Return an entry for programs; ``results`` has the newest of each kind of processor."""
-    last = next(iter(entry.newest), None)
-    return {
-        "subject": entry.subject,
-        "name": entry.name,
-        "kind": entry.kind,
-        "title": entry.content.title,
-        "verdict": last.verdict if last else "",
-        "date": last.date if last else "",
-        "processor": last.processor if last else "",
-        "results": [{"kind": one.kind, **one.model_dump()} for one in entry.newest],
-    }
+def _width() -> int:
+    """Return the columns of the terminal; whoever searches the text gets each row in one line."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 @experiment_command.command(
@@ -192,8 +183,11 @@ def _conclusion(found: VersusResult) -> str:
     if better and not found.worse:
         do = "make the change in the tree, if more than this one trial speaks for it"
     else:
-        do = "leave the tree as it is"
-    return f"{do}; commit the entry with docs/experiments.md, which tells others what was tried"
+        do = "leave the change out"
+    return (
+        f"{do}; commit the entry and docs/experiments.md, which tell others what was tried, "
+        "or take the note back: `git checkout docs/experiments*`"
+    )
 
 
 def _judge(

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,9 +29,11 @@ from pipeline.experiment.entry import (
     Trial,
     find_entry,
     kind_in,
+    load_entries,
     load_entry,
     new_place,
 )
+from pipeline.experiment.listing import as_row, lines
 from pipeline.experiment.page import MARK, render
 from pipeline.experiment.sides import geometry_of, require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
@@ -124,6 +127,12 @@ def test_a_new_entry_says_what_writes_its_row(
     assert (tmp_path / "docs" / "experiments" / "magazines" / "half.toml").exists()
     assert "experiment run half\nwhich also writes its row" in done.output
     assert done.output.endswith("  .venv/bin/python -m pipeline.experiment.page\n")
+
+
+def test_the_list_fits_its_width() -> None:
+    rows = [as_row(one) for one in load_entries(TREE)]
+    assert max(map(len, "\n".join(lines(rows, 80)).splitlines())) <= 80
+    assert all("\n" not in line for line in lines(rows, sys.maxsize))
 
 
 def test_the_help_names_all_subjects() -> None:
