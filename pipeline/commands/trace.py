@@ -108,13 +108,16 @@ def info_command(file: Path, process: int | None, html: Path | None) -> None:
 def cut_command(file: Path, output: Path, process: int | None, first: int, last: int) -> None:
     """Keep a range of events of one process.
 
-    Objects that are alive at its begin are allocated first, so that the range makes sense.
+    Objects that are alive at its beginning are allocated first, so that the range makes sense.
     """
     from pipeline.core.errors import UsageError
     from pipeline.trace.read import change, choose, processes
 
     if last < first:
-        raise UsageError(f"--last {last} lies before --first {first}")
+        raise UsageError(
+            f"--last {last} lies before --first {first}",
+            hint="give the range as --first FROM --last TO; without --first it begins at 0",
+        )
     tools = _tools()
     found = processes(tools, file)
     number = choose(file, found, process)

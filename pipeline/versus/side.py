@@ -97,6 +97,11 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
         return wish, library.resolve()
     if path.is_file():
         return wish, path.resolve()
+    if "," in wish:
+        raise UsageError(
+            f"there is no library {wish!r}: behind a comma a variable is missing its value",
+            hint="write LIBRARY,NAME=VALUE, as libc,MALLOC_ARENA_MAX=1",
+        )
     if "/" in wish or path.suffix == ".so":
         raise UsageError(f"there is no library {wish}", hint=WISHES)
     return _published(tree, profile, wish)

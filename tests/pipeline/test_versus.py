@@ -239,6 +239,7 @@ def test_a_misspelt_profile_of_a_side_has_the_one_that_was_meant(tmp_path: Path)
     [
         ("nowhere.so", UsageError, "there is no library nowhere.so"),
         ("./folder", UsageError, "there is no library ./folder"),
+        ("libc,FOO", UsageError, "behind a comma a variable is missing its value"),
         ("shop:current", UsageError, "there is no profile 'shop'"),
         ("current", VersionError, "nothing is published"),
     ],
