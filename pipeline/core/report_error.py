@@ -33,6 +33,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _FAILING = (errno.EIO, errno.ESTALE, errno.ENOTCONN)
 _NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EEXIST, errno.EISDIR)
+_PUBLISHING = ("build", "bundle import")
 _NAMING = {
     "-p": "a profile as `-p NAME`",
     "--to": "a version as `--to NAME`",
@@ -65,7 +66,9 @@ def report_error(error: BaseException) -> int:
 def _meanwhile(error: PipelineError) -> str:
     """Return what may make just now what is asked for and not there; or ""."""
     other = other_run(Tree(own_root()).state) if isinstance(error, NothingYet) else ""
-    return other and f"{other}: if that is the build of it, wait. Else: "
+    if not any(f"`pipeline {one}" in other for one in _PUBLISHING):
+        return ""
+    return f"{other}: if that is the build of it, wait. Else: "
 
 
 def _help_of(error: click.ClickException) -> str:

@@ -121,7 +121,7 @@ def test_a_version_of_no_profile_says_where_nothing_is_published(tree: Tree) -> 
 
 
 @pytest.mark.parametrize("command", ["list", "report", "history"])
-def test_a_run_beside_is_named_where_nothing_is_published(
+def test_a_build_beside_is_named_where_nothing_is_published(
     command: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -134,9 +134,12 @@ def test_a_run_beside_is_named_where_nothing_is_published(
     assert error is not None
     report_error(error)
     assert "another pipeline run" not in capsys.readouterr().err
-    with tree_lock(tree.state, wait=False, say=print):
-        report_error(error)
-    assert "another pipeline run works in this tree (process" in capsys.readouterr().err
+    for beside, named in (("build", True), ("experiment", False)):
+        monkeypatch.setattr("sys.argv", ["pipeline", beside])
+        with tree_lock(tree.state, wait=False, say=print):
+            report_error(error)
+        said = "another pipeline run works in this tree (process" in capsys.readouterr().err
+        assert said == named, beside
 
 
 def test_a_run_beside_is_named_below_what_is_published(tree: Tree) -> None:
