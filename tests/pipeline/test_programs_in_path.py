@@ -45,9 +45,10 @@ def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path:
     script.write_text("#!/bin/sh\nseq 9 | sort -r\n", encoding="utf-8")
     script.chmod(0o755)
     said = (
-        f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; write its whole path"
+        f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; "
+        f"for that one write {shim}"
     )
-    command, in_script = [f"{said} into the {where} to choose" for where in ("command", "script")]
+    command, in_script = [f"{said} into the {where}" for where in ("command", "script")]
     assert differing_programs(["sort", "-r"]) == [command]
     assert differing_programs(["env", "LC_ALL=C", "sort"]) == [command]
     assert differing_programs(["sh", "-c", "seq 9|sort -r; sort x"]) == [in_script]

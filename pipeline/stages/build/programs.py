@@ -43,8 +43,8 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
         mine, theirs = shutil.which(word, path=path), find_program(word)
         if mine and theirs and _place(Path(mine)) != _place(theirs):
             told.append(
-                f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; "
-                f"write its whole path into the {'command' if word in argv else 'script'} to choose"
+                f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; for that "
+                f"one write {mine} into the {'command' if word in argv else 'script'}"
             )
     return told
 
