@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     "--allow-regression",
     multiple=True,
     metavar="NAME",
-    help="Publish also when this workload is shown to lose; or `throughput` or `real-programs`, "
-    "each as a whole.",
+    help="Publish also when NAME is shown to lose: a workload, `throughput` or `real-programs`.",
 )
 @click.option(
     "--branch-stacks",
@@ -67,7 +66,7 @@ if TYPE_CHECKING:
     "verify_s",
     type=Duration(),
     metavar="TIME",
-    help="Timed runs for the verdict, such as 5m, where those of the profile decide nothing.",
+    help="Measure for so long, such as 5m, where the time of the profile decides nothing.",
 )
 @click.option("--no-publish", is_flag=True, help="Judge and report only: publish nothing.")
 @click.option(
@@ -95,8 +94,14 @@ def build_command(
 ) -> None:
     """Build, train, judge and publish a library for a profile.
 
-    Stages whose inputs are unchanged are not done again. A run that was stopped, by whatever, goes
-    on from its last good stage.
+    Stages whose inputs are unchanged are not done again. A run that was stopped goes on from its
+    last good stage.
+
+    \b
+    Examples:
+      pipeline build --profile mixed
+      pipeline build -p mixed --quick --no-publish
+      pipeline build -p mixed --dry-run        # says what it would do
     """
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other: take one of them")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.group("bundle")
 def bundle_command() -> None:
-    """Export the profile of a version; rebuild it bit by bit."""
+    """Export the profile of a version; rebuild it byte for byte."""
 
 
 @bundle_command.command("export", short_help="Write a bundle: what a version was compiled by.")
@@ -95,14 +95,15 @@ def _write(target: Path, data: bytes, key: Path | None) -> Path | None:
     type=click.Choice(["sources", "tools", "flags", "commands"]),
     multiple=True,
     help="Go on though these differ; the manifest says so, and the result is judged. `commands`: "
-    "execute what the bundle's profile names for that.",
+    "run the commands that the bundle's profile names, to judge it.",
 )
 @click.option(
     "--verify",
     "signers",
     type=EXISTING_FILE,
     metavar="SIGNERS",
-    help="Refuse it unless FILE.sig is by one of these (a file as `man ssh-keygen` has it).",
+    help="Refuse it unless FILE.sig was made by one of the signers in this file (its form: ALLOWED "
+    "SIGNERS in `man ssh-keygen`).",
 )
 @click.option(
     "--cpu",
@@ -119,7 +120,7 @@ def _write(target: Path, data: bytes, key: Path | None) -> Path | None:
     help="With --cpu: BOLT's run-time library for that, libbolt_rt_instr.a. Without it BOLT is "
     "left out.",
 )
-@click.option("--quick", is_flag=True, help="If it has to be judged: shortly.")
+@click.option("--quick", is_flag=True, help="If it has to be judged: with fewer runs.")
 @click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")
 @verbose_option
 def import_command(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="How to show it.",
 )
 @click.option("--measure", is_flag=True, help="Judge them against each other now.")
-@click.option("--quick", is_flag=True, help="With --measure: judge shortly.")
+@click.option("--quick", is_flag=True, help="With --measure: fewer runs.")
 def diff_command(
     profile: str, older: str, newer: str | None, form: str, measure: bool, quick: bool
 ) -> int:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     "  pipeline learn --profile server --pid 1234 --keep server.json --dry-run\n"
     "  pipeline learn --profile server --stats server.json --budget 20m\n"
     "  pipeline learn --profile server --stats server.json --write\n\n"
-    "What it looks at, and what it proposes: docs/tuning.md#learning-from-production.",
+    "\b\nWhat it looks at, and what it proposes:\n"
+    "docs/tuning.md#learning-from-production.",
 )
 @profile_option
 @click.option(
@@ -46,13 +47,13 @@ if TYPE_CHECKING:
     help="Answers of hak_stats_json, oldest first. May be given several times.",
 )
 @click.option("--samples", type=click.IntRange(min=2), default=10, show_default=True,
-              help="How often each PID is asked.")  # fmt: skip
+              metavar="N", help="How often each PID is asked.")  # fmt: skip
 @click.option("--every", type=Finite(min=0.1), default=6.0, show_default=True,
               metavar="SECONDS", help="Time between two samples.")  # fmt: skip
 @click.option("--keep", type=OUTPUT_FILE, metavar="FILE", callback=require_folder,
               help="Keep the samples of --pid there, for --stats.")  # fmt: skip
 @budget_option("10m", "About how long the judge's runs take in all.")
-@click.option("--dry-run", is_flag=True, help="Say the proposals; build, judge and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the proposals; build, judge and write nothing.")
 @click.option("--write", is_flag=True, help="Write what pays; without it a diff is printed.")
 @cpu_option
 @wait_option

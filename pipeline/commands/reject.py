@@ -43,7 +43,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     \b
     Examples:
       pipeline reject 0.1.0-3f2a --reason "redis uses 8 % more memory with it"
-      pipeline reject 0.1.0-3f2a --undo          it was not the library's fault
+      pipeline reject 0.1.0-3f2a --undo     # the library was not at fault
     """
     from pipeline.core.errors import UsageError
     from pipeline.core.paths import Tree

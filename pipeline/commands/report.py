@@ -47,7 +47,7 @@ def _form_of(form: str | None, output: Path | None) -> str:
     "--against",
     metavar="VERSION|baseline",
     shell_complete=complete_wish,
-    help="Compare with this version; with `baseline` alone, with no version at all.",
+    help="Compare with this version; `baseline`: with the baseline alone.",
 )
 @click.option(
     "--format",
@@ -73,11 +73,12 @@ def report_command(
 
     VERSION is a version that `pipeline list` or `pipeline history` names (a unique beginning will
     do), the path of its folder, or `last`: the build that was judged last, published or not.
-    Without it, the current one. Against the
-    baseline, and against the version that was current before it, unless --against says otherwise.
-    With --check, a build that was not published, that the judge refuses or that somebody rejected
-    ends with exit code 8, and a version whose files are damaged with 14; stderr says why. A loss
-    that the build accepted, by --allow-regression, is named there, too, and ends with 0.
+    Without it, the current one. It is compared with the baseline, and with the version that was
+    current before it, unless --against says otherwise.
+
+    With --check, the exit code is 8 if the build was not published, the judge refuses it or
+    somebody rejected it. It is 14 if files of the version are damaged; stderr says why. A loss that
+    the build accepted, by --allow-regression, is named there, too; then the code is 0.
 
     \b
     Examples:

@@ -30,7 +30,7 @@ COMMENT, JUNIT, SARIF = "comment.md", "junit.xml", "review.sarif"
     metavar="FOLDER",
     help=f"Write {COMMENT}, {JUNIT} and {SARIF} there.",
 )
-@click.option("--quick", is_flag=True, help="Judge shortly.")
+@click.option("--quick", is_flag=True, help="Judge with fewer runs.")
 @click.option("--no-measure", is_flag=True, help="Compare by what is on record alone.")
 def review_command(
     profile: str, base: str, head: str, output: Path | None, quick: bool, no_measure: bool
@@ -51,7 +51,7 @@ def review_command(
       pipeline review main-version/ --quick -o review/
       pipeline review ../hakmem-main --quick
       pipeline review ../hakmem-main --variant hardened
-      .ci/review main                              builds both, anywhere
+      .ci/review main                            # builds both, anywhere
     """
     import os
 

@@ -37,8 +37,8 @@ def rollback_command(profile: str, wish: str | None) -> None:
 
     \b
     Examples:
-      pipeline rollback                          the version before the current one
-      pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
+      pipeline rollback                     # the version before the current one
+      pipeline rollback --to 0.1.0-3f2a     # any; a unique beginning will do
     """
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree

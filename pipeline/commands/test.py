@@ -28,7 +28,13 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
 
 
 @click.command("test")
-@click.option("--only", multiple=True, type=Word(SUITES), help="Run this suite alone.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=Word(SUITES),
+    metavar="SUITE",
+    help=f"Run this suite alone: {', '.join(SUITES)}.",
+)
 @click.option(
     "--full", is_flag=True, help="Also what takes long: twenty minutes on two processors."
 )
@@ -75,14 +81,15 @@ def test_command(
     """Run the tests: all, or those that a change touches.
 
     \b
-    pipeline test                            some twelve minutes on two quiet processors
-    pipeline test --full                     whole builds, all options with gcc, what takes long
-    pipeline test --changed                  what the changes not yet committed touch
-    pipeline test --changed main             what the changes since main touch
-    pipeline test --only ruff --only mypy    two of the suites
-    pipeline test --apps                     real programs, preloaded and compared
-    pipeline test --app redis --app nginx    two of those
-    pipeline test --apps --variant guard     with the variant that finds misuse
+    Examples:
+      pipeline test                          # twelve minutes on two quiet CPUs
+      pipeline test --full                   # also what takes long
+      pipeline test --changed                # what is not committed
+      pipeline test --changed main           # what changed since main
+      pipeline test --only ruff --only mypy  # two of the suites
+      pipeline test --apps                   # real programs, preloaded
+      pipeline test --app redis --app nginx  # two of those
+      pipeline test --apps --variant guard   # with the build that finds misuse
     """
     from pipeline.core.console import open_console
     from pipeline.core.errors import UsageError

@@ -55,12 +55,13 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
 @click.argument("b", shell_complete=complete_side)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
 @any_profile_option(
-    "Profile of versions without one  [default: mixed], and of the workloads where there is no "
-    "COMMAND  [default: the one that A or B names, else mixed].",
+    "Profile of a version that names none [default: mixed], and of the workloads where there is no "
+    "COMMAND [default: the one that A or B names, else mixed].",
 )
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
+    metavar="N",
     help="How many threads of all processes of COMMAND work at once; a server with one worker and "
     "a client that waits for it are 1. With 1 both runs of a pair share one CPU at the same time, "
     "so noise hits both alike, and intervals are narrower.",
@@ -71,10 +72,17 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     help="Time only the processes of that name which have the library: a server that COMMAND "
     "starts, without its client.",
 )
-@click.option("--warmup", type=click.IntRange(min=0), default=0, help="Pairs that do not count.")
+@click.option(
+    "--warmup",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Pairs that do not count.",
+)
 @click.option(
     "--pairs",
     type=int,
+    metavar="N",
     callback=_even,
     help="Run just so many pairs of each workload: an even number, 10 or more.",
 )
@@ -117,8 +125,8 @@ def versus_command(
       pipeline versus libc shop:current
       pipeline versus libc current -- python3 -c 'print(1)'
       pipeline versus current mixed:0.1.0-77b1
-      pipeline versus current current,HAKMEM_PURGE_DELAY=0 --threads 1 -- python3 -c 'print(1)'
-      pipeline versus old.so new.so --pairs 20 --export markdown -o speed.md -- ./shop --self-test
+      pipeline versus current current,HAKMEM_PURGE_DELAY=0 --threads 1 -- ./shop
+      pipeline versus old.so new.so --pairs 20 --export csv -o speed.csv -- ./shop
     """
     if output is not None and form is None:
         raise click.UsageError("-o needs to know what to write: add --export json, csv or markdown")

@@ -90,6 +90,17 @@ def test_examples_in_help_have_lines_of_their_own(name: str, command: click.Comm
     assert all(rest == "" for rest in examples), text
 
 
+@pytest.mark.parametrize(("name", "command"), [*commands(cli)])
+def test_help_fits_80_columns_and_its_examples_can_be_pasted(
+    name: str, command: click.Command
+) -> None:
+    """An apostrophe in a remark without a # left the shell waiting for the other one."""
+    text = command.get_help(click.Context(command, info_name=name, terminal_width=80))
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    examples = re.findall(r"^ +(?:pipeline|\.ci/review) .*$", text, re.M)
+    assert [line for line in examples if re.search(r"\S {2,}[^# ]", line)] == []
+
+
 @pytest.mark.parametrize(
     ("name", "group"),
     [("", cli), *(row for row in commands(cli) if isinstance(row[1], click.Group))],
