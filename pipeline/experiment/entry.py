@@ -186,7 +186,11 @@ def load_entries(tree: Tree, subject: str | None = None) -> list[Entry]:
 
 
 def find_entry(tree: Tree, name: str) -> Entry:
-    """Return the entry called ``name``; UsageError with the nearest name if there is none."""
+    """Return the entry called ``name``; UsageError with the nearest name if there is none.
+
+    Whoever has its file in front of them may name that.
+    """
+    name = Path(name).name.removesuffix(".toml")
     paths = {path.stem: path for path in sorted(ledger(tree).glob("*/*.toml"))}
     if name not in paths:
         raise UsageError(

@@ -266,6 +266,11 @@ def test_a_record_cannot_be_run_and_an_unknown_name_has_a_hint() -> None:
     assert raised.value.hint == "did you mean hidden-visibility?"
 
 
+def test_an_entry_is_found_by_its_file_too() -> None:
+    entry = find_entry(TREE, "half-depth-64")
+    assert find_entry(TREE, "docs/experiments/magazines/half-depth-64.toml") == entry
+
+
 PATCH = """\
 --- a/VERSION
 +++ b/VERSION
