@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # A build or clang-tidy that needs longer than this hangs; in seconds.
 STEP_LIMIT_S = 3600.0
+REMINDED_S = 30.0
 BUILDING = ("cmake", "--build")
 
 
@@ -137,13 +139,27 @@ def summarise(outcomes: list[Outcome]) -> None:
     click.echo(f"  {'all':<9}{'':9} {sum(one.cpu_s for one in outcomes):7.1f} s of processors")
 
 
+def _reminding(step: Step) -> AbstractContextManager[None]:
+    """Say now and then, while a quiet step runs, that it does: one that compiles takes minutes."""
+    from pipeline.core.repeating import repeating
+
+    began = time.monotonic()
+    name = " ".join([Path(step.argv[0]).name, *map(str, step.argv[1:2])])
+
+    def remind() -> None:
+        click.echo(f"still at it, for {time.monotonic() - began:.0f} s now: {name}")
+
+    return repeating(remind, REMINDED_S)
+
+
 def _run_step(step: Step, log: Path, root: Path) -> int:
     """Return the exit code of a step; a quiet one shows its output only when it failed."""
     from pipeline.core.process import run, run_visible
 
     if step.shown:
         return run_visible(step.argv, cwd=root)
-    done = run(step.argv, cwd=root, log=log, timeout_s=STEP_LIMIT_S, expect=None)
+    with _reminding(step):
+        done = run(step.argv, cwd=root, log=log, timeout_s=STEP_LIMIT_S, expect=None)
     if done.returncode != 0:
         click.echo(done.stdout + done.stderr)
     return done.returncode

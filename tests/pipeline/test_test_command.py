@@ -139,6 +139,15 @@ def test_a_long_command_is_cut_in_the_summary(shown: bool, tmp_path: Path) -> No
         assert "target_129" in log.read_text(encoding="utf-8")
 
 
+def test_a_quiet_step_that_takes_long_says_that_it_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The build of a variant printed nothing for minutes."""
+    monkeypatch.setattr("pipeline.commands.suites_run.REMINDED_S", 0.1)
+    run_suite("x", [Step(("sleep", "1"))], Tree(tmp_path))
+    assert "still at it, for 0 s now: sleep 1\n" in capsys.readouterr().out
+
+
 def test_success_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_suite("x", [Step(GOOD)], Tree(tmp_path)).failed == ""
     assert capsys.readouterr().out == ""
