@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,10 @@ from pipeline.commands.duration import Duration
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+SCHEDULERS = ("local", "none")
+"""What stands in place of the address of one."""
 
 
 class Finite(click.FloatRange):
@@ -46,7 +51,20 @@ def complete_scheduler(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
     """Return the words that stand in place of an address, and how one begins."""
-    return [word for word in ("local", "none", "tcp://") if word.startswith(incomplete)]
+    return [word for word in (*SCHEDULERS, "tcp://") if word.startswith(incomplete)]
+
+
+def _with_port(
+    _context: click.Context, _parameter: click.Parameter, address: str | None
+) -> str | None:
+    """Return the address; Dask gives up one without a port only after a minute."""
+    from pipeline.core.spelling import did_you_mean
+
+    if address is None or address in SCHEDULERS or re.search(r":\d+/?$", address):
+        return address
+    close = did_you_mean(address, SCHEDULERS)
+    said = f"{address!r} is no address such as tcp://host:8786, nor `local` or `none`"
+    raise click.BadParameter(f"{said}{close and f': {close}'}")
 
 
 def complete_processor(
@@ -116,6 +134,7 @@ verbose_option = click.option(
 scheduler_option = click.option(
     "--scheduler",
     metavar="ADDRESS",
+    callback=_with_port,
     shell_complete=complete_scheduler,
     help="Who measures: the workers of a Dask scheduler, such as tcp://host:8786; `local`, one of "
     "our own with one worker, which is the default where Dask is installed; or `none`, this "

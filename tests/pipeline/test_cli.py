@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from pipeline.cli import MEANT, MODULES, _guarded, cli
 from pipeline.commands.diff import judged
@@ -427,3 +428,11 @@ def test_a_misspelt_stage_is_told_which_one_is_close_and_all_there_are() -> None
     assert done.returncode == ExitCode.USAGE
     assert "there is no 'verfy' among baseline, " in done.stderr
     assert "did you mean verify?" in done.stderr
+
+
+def test_a_scheduler_without_a_port_is_refused_at_once() -> None:
+    """Dask took a minute for that, and ended with a traceback."""
+    for typed, said in (("farm", "is no address"), ("locl", "did you mean local?")):
+        line = ["tune", "--tune-budget", "30s", "--scheduler", typed]
+        done = CliRunner().invoke(cli, line)
+        assert done.exit_code == ExitCode.USAGE and said in done.output
