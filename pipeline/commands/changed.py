@@ -206,20 +206,18 @@ def _imports(test: Path) -> set[str]:
 
 
 def _preset(preset: str, names: str, root: Path) -> list[Step]:
-    """Return how to build what the tests with these names need, and to run them.
+    """Return how to build what the tests with these names need, and to run them."""
+    from pipeline.core.process import run
 
-    A preset that was never configured is built as a whole, once.
-    """
     build = root / "build" / preset
+    configure = ("cmake", "--preset", preset, f"-DCMAKE_C_COMPILER={clang()}")
+    made = (build / "build.ninja").is_file()
+    if not made and run(configure, cwd=root, expect=None).returncode != 0:
+        return [Step(configure)]  # which says why
     ctest = ("ctest", "--test-dir", build, "--no-tests=error", "-LE", LONG, "-R", names)
-    shown = Step((*ctest, "--output-on-failure", "-j", str(jobs())), shown=True)
-    if (build / "build.ninja").is_file():
-        return [Step(("cmake", "--build", build, "--target", *needs(ctest, build))), shown]
-    compiler = f"-DCMAKE_C_COMPILER={clang()}"
     return [
-        Step(("cmake", "--preset", preset, compiler)),
-        Step(("cmake", "--build", build)),
-        shown,
+        Step(("cmake", "--build", build, "--target", *needs(ctest, build))),
+        Step((*ctest, "--output-on-failure", "-j", str(jobs())), shown=True),
     ]
 
 
@@ -229,10 +227,17 @@ def needs(ctest: Sequence[str | Path], build: Path) -> list[str]:
 
     # CMake lists programs and tests that are new. Where it fails, the build says why.
     run(("ninja", "-C", build, "build.ninja"), expect=None)
-    listed = run((*ctest, "--show-only=json-v1")).stdout
-    if not all("command" in one for one in json.loads(listed)["tests"]):
-        return ["all"]  # a program that was never built is not named
-    named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", listed)
+    listed = json.loads(run((*ctest, "--show-only=json-v1")).stdout)["tests"]
+    lines = _lines_of({one["name"] for one in listed}, build)
+    named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", lines)
     targets = run(("ninja", "-C", build, "-t", "targets", "all")).stdout
     known = {line.partition(":")[0] for line in targets.splitlines()}
     return sorted(known & {*named, SHARED}) or ["all"]
+
+
+def _lines_of(names: set[str], build: Path) -> str:
+    """Return what CMake says of some tests: ctest names no program that was never built."""
+    head = re.compile(r"(?:add_test|set_tests_properties)\((?:\[=*\[)?([^\s\]]+)")
+    text = "\n".join(path.read_text("utf-8") for path in build.rglob("CTestTestfile.cmake"))
+    lines = ((head.match(line), line) for line in text.splitlines())
+    return "\n".join(line for found, line in lines if found and found[1] in names)
