@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from pipeline.report.code_model import Listed
 from pipeline.report.model import ReportModel
-from pipeline.report.text import first_of, many
+from pipeline.report.text import first_of
 
 Relisted = Mapping[str, tuple[Listed | None, Listed | None]]
 """The list of a function before and after, by name; None is no list."""
@@ -49,12 +49,12 @@ def in_words(found: Relisted) -> tuple[str, ...]:
 
 
 def reordered(base: ReportModel, head: ReportModel) -> tuple[str, ...]:
-    """Return as a note how many functions of hot.txt stand in another order; () if none do."""
+    """Return as a note which functions of hot.txt stand in another order; () if none do."""
     before = {name: at for at, name in enumerate(_hot_order(base))}
-    places = [before[name] for name in _hot_order(head) if name in before]
-    moved = len(places) - _longest_rise(places)
-    verb = "stands" if moved == 1 else "stand"
-    return (f"hot.txt: {many(moved, 'function')} {verb} elsewhere",) if moved else ()
+    names = [name for name in _hot_order(head) if name in before]
+    stayed = _longest_rise([before[name] for name in names])
+    moved = [name for name in names if before[name] not in stayed]
+    return (f"in another order in hot.txt: {first_of(moved, _MOST_NAMES)}",) if moved else ()
 
 
 def _hot_order(report: ReportModel) -> list[str]:
@@ -64,10 +64,17 @@ def _hot_order(report: ReportModel) -> list[str]:
     return list(dict.fromkeys(one.name for one in sorted(hot, key=lambda one: one.address)))
 
 
-def _longest_rise(numbers: Iterable[int]) -> int:
-    """Return how many of them, at most, already follow each other upward: the rest has moved."""
+def _longest_rise(numbers: Sequence[int]) -> set[int]:
+    """Return as many of them as already follow each other upward: the rest has moved."""
     ends = list[int]()
+    before = dict[int, int | None]()
     for number in numbers:
         at = bisect_left(ends, number)
+        before[number] = ends[at - 1] if at else None
         ends[at : at + 1] = [number]
-    return len(ends)
+    rise = set[int]()
+    last = ends[-1] if ends else None
+    while last is not None:
+        rise.add(last)
+        last = before[last]
+    return rise
