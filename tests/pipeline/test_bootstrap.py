@@ -204,11 +204,6 @@ def test_link_puts_the_command_on_the_path(clone: Path, machine: Path, tmp_path:
     assert link.read_text(encoding="utf-8") == "somebody else's"
 
 
-def test_nobody_is_asked_where_nobody_can_answer(clone: Path, machine: Path) -> None:
-    done = bootstrap(clone, machine)
-    assert "[y/N]" not in done.stderr
-
-
 def test_without_root_it_prints_the_line_to_run(clone: Path, machine: Path) -> None:
     done = bootstrap(clone, machine)
     assert done.returncode == ExitCode.PACKAGES
@@ -284,6 +279,21 @@ def test_a_step_that_takes_long_says_that_it_goes_on(clone: Path, machine: Path)
     packages = (clone / "requirements.lock").read_text(encoding="utf-8").count("==")
     assert f"bootstrap: installing {packages} Python packages" in done.stderr
     assert "Terminated" not in done.stderr
+
+
+def test_ctrl_c_is_told_from_a_failure(clone: Path, machine: Path) -> None:
+    """pip ends with 1 at Ctrl-C, and bootstrap said that pip could not install the packages."""
+    replace(machine, "dpkg-query", ALL_THERE)
+    replace(machine, "python3", '[ "$1" = -m ] || exit 0; kill -INT $PPID; exit 1')
+    done = subprocess.run(
+        ["env", "--default-signal=INT", clone / "bootstrap", "list"],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(machine), "HOME": str(clone)},
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == ExitCode.INTERRUPTED
+    assert done.stderr.endswith("bootstrap: interrupted; the same command goes on\n")
 
 
 def test_venv_of_a_running_build_is_not_cleared(clone: Path, machine: Path) -> None:
