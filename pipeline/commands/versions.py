@@ -168,10 +168,11 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
 def _describe(version: Version) -> tuple[str, ...]:
     """Return the cells of a version's row; what its manifest does not tell is "unknown"."""
     from pipeline.core.errors import ArtifactError
+    from pipeline.release.prune import disk_bytes
     from pipeline.report.text import day, kib
 
     sizes = [kib(version.library.stat().st_size)] if version.library.is_file() else ["gone"]
-    sizes.append(kib(sum(p.stat().st_size for p in version.folder.rglob("*") if p.is_file())))
+    sizes.append(kib(disk_bytes(version.folder)))
     try:
         verdict = version.manifest["verdict"]
         keys = [str(verdict[key]) for key in ("throughput", "icache")]

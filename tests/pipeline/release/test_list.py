@@ -55,6 +55,15 @@ def test_columns_without_room_stand_in_a_second_table(
         assert len(second) == lines.index("")
 
 
+def test_a_link_to_a_file_of_the_folder_does_not_count_it_twice(tree: Tree) -> None:
+    folder = version(tree, OLD).folder
+    (folder / "debug").write_bytes(b"x" * (2 << 20))
+    (folder / "link").symlink_to("debug")
+    said = CliRunner().invoke(cli, ["list"]).output.splitlines()
+    (line,) = (line for line in said if OLD in line)
+    assert "  2 MiB" in line, line
+
+
 @pytest.mark.usefixtures("tree")
 def test_a_terminal_without_room_for_the_second_table_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
