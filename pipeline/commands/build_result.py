@@ -91,7 +91,9 @@ def _show(console: BuildConsole, report: ReportModel) -> None:
 
 def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
     """Say which command would decide what is undecided in a build that was published."""
-    if report is None:
+    from pipeline.core.console import is_brief
+
+    if report is None or is_brief():
         return
     from pipeline.report.what_next import next_command
 
@@ -156,8 +158,11 @@ def _tell_made(console: BuildConsole, published: Published, seconds: float) -> N
 
 def _tell_commands(console: BuildConsole, published: Published) -> None:
     """Say what most people do next, and the lines to copy."""
+    from pipeline.core.console import is_brief
     from pipeline.core.preload import preloading
 
+    if is_brief():  # they would act on the tree that is reviewed, not on this one
+        return
     if published.report is not None:
         for line in next_commands(published.folder.parent.name):
             console.say(line)

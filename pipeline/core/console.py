@@ -8,6 +8,7 @@ done.
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +24,14 @@ from pipeline.core.repeating import repeating
 NAME_WIDTH = 18  # of context-instrument, the longest
 # In a log, a stage says what it does at most once in so many seconds.
 QUIET_S = 20.0
+BRIEF = "PIPELINE_BRIEF"
+"""`.ci/review` sets this variable: its answer comes later, and has the tables."""
 Say = Callable[[str], None]
+
+
+def is_brief() -> bool:
+    """Say whether a build shows its headline alone, and no next commands."""
+    return bool(os.environ.get(BRIEF))
 
 
 class StageLine:

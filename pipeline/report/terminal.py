@@ -11,7 +11,7 @@ from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.core.console import BuildConsole
+from pipeline.core.console import BuildConsole, is_brief
 from pipeline.core.paste import in_lines, runnable
 from pipeline.geometry.model import Difference
 from pipeline.judge.headline import brief
@@ -28,8 +28,6 @@ from pipeline.report.opening import paired_lines, untabled
 from pipeline.report.rows import slowest_first
 from pipeline.report.what_next import harmless, next_command, not_current
 
-BRIEF = "PIPELINE_BRIEF"
-"""`.ci/review` sets this variable: its answer comes later, and has the tables."""
 SAID, WORDS = ("is", "memory"), 13
 """The columns of words, and how wide they get where room is short: "0.5 to 1.6 %)" fits."""
 UNWRAPPED = 500
@@ -56,7 +54,7 @@ FINDINGS = {
 def show_verdict(console: BuildConsole, model: ReportModel) -> None:
     """Show the short table of a judgement among the messages of a run, or its headline alone."""
     console.say("")
-    if os.environ.get(BRIEF):
+    if is_brief():
         _show(console.rich, _brief(model))
     else:
         render_terminal(model, console.rich)

@@ -12,6 +12,7 @@ import pytest
 from rollback_support import BAD, OLD, make, tree_of_two, type_, version
 
 from pipeline.commands.build_result import conclude
+from pipeline.core.console import BRIEF
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
 from pipeline.release import check_version
@@ -214,3 +215,15 @@ def test_current_moves_to_what_was_judged_as_fully_and_is_not_worse(tree: Tree) 
     assert quick == f"{BAD} was judged in mode default, this one in mode quick alone"
     worse = why_current_stays(now, newer, "default", ("I-cache misses per op +8.78 %",))
     assert worse == f"this one is worse than {BAD}: I-cache misses per op +8.78 %"
+
+
+def test_a_build_of_a_review_names_no_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pipeline install` below BASE's version installed one of the tree that is reviewed."""
+    monkeypatch.setenv(BRIEF, "1")
+    console, report = MagicMock(), MagicMock()
+    with patch("pipeline.commands.build_result._show"):
+        conclude(console, publish.Published(tmp_path / "kv" / "1.0-cc33", report), 1.0)
+    said = [call.args[0] for call in console.mock_calls]
+    assert said[-1].startswith("`current` is now 1.0-cc33")

@@ -10,7 +10,7 @@ from judge_support import pair, pairs, program_of, request_of, result_of, throug
 from report_support import mixed
 from rich.console import Console
 
-from pipeline.core.console import BuildConsole
+from pipeline.core.console import BRIEF, BuildConsole
 from pipeline.judge.health import summarise as summarise_health
 from pipeline.judge.model import HealthCheck
 from pipeline.judge.samples import Throughput
@@ -124,7 +124,7 @@ def test_a_build_of_a_review_says_the_headline_alone(monkeypatch: pytest.MonkeyP
     for brief in (False, True):
         console = BuildConsole(Console(file=io.StringIO(), width=500))
         if brief:
-            monkeypatch.setenv(terminal.BRIEF, "1")
+            monkeypatch.setenv(BRIEF, "1")
         terminal.show_verdict(console, model)
         assert isinstance(console.rich.file, io.StringIO)
         said.append(console.rich.file.getvalue().strip().splitlines())
