@@ -23,7 +23,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     if published.report is not None:
         _show(console, published.report)
         where = from_here(published.folder)
-        console.say(f"published in {seconds:.1f} s, but not made current: {where}")
+        console.say(f"{_published(published, seconds)}, but not made current: {where}")
         cure = (
             f"`.venv/bin/pipeline rollback -p {profile} --to {name}` makes it current all the same"
         )
@@ -34,6 +34,10 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
         )
     console.prose(f"{_where_it_stays(published)}; {cure}")
     _tell_next(console, published.report)
+
+
+def _published(published: Published, seconds: float) -> str:
+    return "published before" if published.was_there else f"published in {seconds:.1f} s"
 
 
 def _tell_mended(console: BuildConsole, published: Published) -> None:
@@ -75,9 +79,9 @@ def _went_back(published: Published, before: Version) -> str | None:
     if not now.created or now.created >= before.created:
         return None
     line = published.folder.parent.name
+    then, later = (one.created[:16].replace("T", " ") for one in (now, before))
     return (
-        f"`current` went back to {now.name}, of {now.created[:10]}; it was {before.name} before, "
-        f"of {before.created[:10]}. "
+        f"`current` went back to {now.name}, of {then}; it was {before.name} before, of {later}. "
         f"`.venv/bin/pipeline rollback -p {line} --to {before.name}` takes that one again"
     )
 
@@ -148,7 +152,7 @@ def _tell_made(console: BuildConsole, published: Published, seconds: float) -> N
         _tell_mended(console, published)
     elif published.report is not None:
         _show(console, published.report)
-        console.say(f"published in {seconds:.1f} s: {from_here(published.folder)}")
+        console.say(f"{_published(published, seconds)}: {from_here(published.folder)}")
     else:
         console.prose(
             "nothing to do: sources, profile, layout, flags and tools are those of "

@@ -40,7 +40,7 @@ class Published:
     ``stays`` says why ``current`` has not moved to it; None: it is current. ``before`` is what was
     current until then; None: nothing. ``judged`` is where the report lies if nothing was to be
     published: then there is no such version. ``mended`` are the files that were damaged, of a
-    version that was there already.
+    version that was there already. ``was_there`` says that it was published before, and is whole.
     """
 
     folder: Path
@@ -49,6 +49,7 @@ class Published:
     judged: Path | None = None
     mended: tuple[str, ...] = ()
     before: Version | None = None
+    was_there: bool = False
 
     @property
     def library(self) -> Path:
@@ -108,13 +109,13 @@ def publish(shop: Workshop, release: Release) -> Published:
             if held := _held(dist, digest, inputs):
                 line.done(str(held.stays))
                 return _again(shop, held)
-            if not Version(folder).is_whole():
+            if not (was_there := Version(folder).is_whole()):
                 write_version(shop, folder, release, receipts, report)
             require_good(shop.tree, Version(folder))
             before = current(dist)
             stays = _move_current(shop, Version(folder), model)
         line.done(f"{version}, not current" if stays else version)
-    return Published(folder, model, stays, before=before)
+    return Published(folder, model, stays, before=before, was_there=was_there)
 
 
 def _known(

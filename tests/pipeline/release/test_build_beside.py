@@ -144,6 +144,21 @@ def test_what_is_published_beside_the_current_one_says_so_in_its_report(
     why = f"{BAD} was judged in mode default, this one in mode quick alone"
     assert found.stays == kept[0].stays == why
     assert found.before == version(tree, BAD)
+    assert not found.was_there
+    monkeypatch.setattr(publish, "_known", lambda *_: None)  # lifted by `pipeline unpin`
+    assert publish.publish(shop, cast("Any", MagicMock())).was_there
+
+
+def test_what_was_published_before_is_not_published_again(tree: Tree) -> None:
+    """After `pipeline unpin` a build said "published in 9.0 s" of a version of the day before."""
+    said = []
+    for was_there in (False, True):
+        console = MagicMock()
+        folder = version(tree, BAD).folder
+        with patch("pipeline.commands.build_result._show"):
+            conclude(console, publish.Published(folder, MagicMock(), was_there=was_there), 1.0)
+        said.append(console.say.mock_calls[0].args[0].partition(":")[0])
+    assert said == ["published in 1.0 s", "published before"]
 
 
 @pytest.mark.parametrize(
