@@ -32,7 +32,7 @@ _MOST_NOTES = 10
 def markdown(review: Review) -> str:
     """Return the comment for a pull request."""
     table = [NOTHING] if review.same else [*_table(review), *_rests_on(review)]
-    about = [" ".join(review.about), ""] if review.about else []
+    about = [*(f"- {one}" for one in review.about), ""] if review.about else []
     lines = [MARKER, f"### {review.sentence}", "", *about, *table]
     lines += _remarks([one for one in review.remarks if one.rule not in OWN])
     own = _remarks([one for one in review.remarks if one.rule in OWN])

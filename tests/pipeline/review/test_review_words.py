@@ -79,7 +79,7 @@ def test_a_comment_says_what_the_builds_are_made_of(tree: Tree, base: Path) -> N
     changed = good.model_copy(update={"source": source, "geometry": (depth,)})
     keep(tree, changed, HEAD, published=False)
     _, said = review(base.parents[3], "--no-measure")
-    assert f"BASE is version {BASE}, of commit 0123abcd. This change" in said
+    assert f"BASE is version {BASE}, of commit 0123abcd.\n- This change" in said
     assert f"version {HEAD}, of commit 0123456789ab with files not committed." in said
     assert "Geometry, then → now: small_depth 32 → 8." in said
 
@@ -91,7 +91,7 @@ def test_the_commit_of_a_side_may_stand_in_its_manifest_alone(base: Path) -> Non
     (base / "manifest.json").write_text(text, encoding="utf-8")
     seal(base)
     said = review(base, "--no-measure")[1]
-    assert f"BASE is version {BASE}, of commit fedcba987654. This change is" in said
+    assert f"BASE is version {BASE}, of commit fedcba987654.\n- This change is" in said
 
 
 def model_of(row: ComparedRow, *more: ComparedRow) -> Review:
