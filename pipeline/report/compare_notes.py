@@ -53,10 +53,15 @@ def _built_otherwise(older: ReportModel, newer: ReportModel) -> list[str]:
     return [*other_geometry(older, newer), *moved]
 
 
+def backward(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
+    """Return as a note that the first of two versions is the newer one; () if it is not."""
+    said = f"{older.version} was judged last, so this is backward: `diff OLDER NEWER`"
+    return (said,) if older.verify.created > newer.verify.created else ()
+
+
 def _judged_otherwise(older: ReportModel, newer: ReportModel) -> Iterator[str]:
     before, after = older.verify, newer.verify
-    if before.created > after.created:
-        yield f"{older.version} was judged last, so this is backward: `diff OLDER NEWER`"
+    yield from backward(older, newer)
     if before.mode != after.mode:
         yield f"{older.version} was judged {before.mode}, this {after.mode}"
     if before.environment.cpu != after.environment.cpu:

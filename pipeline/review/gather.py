@@ -15,7 +15,8 @@ from pipeline.release.marks import read_marks
 from pipeline.release.mending import require_undamaged
 from pipeline.release.version import Version, in_short
 from pipeline.report.compare import compare_versions
-from pipeline.report.compare_notes import other_geometry
+from pipeline.report.compare_notes import backward, other_geometry
+from pipeline.report.compared_model import Comparison
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
 from pipeline.report.relisted import relisted
@@ -65,7 +66,7 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         base=base.report.version,
         base_mode=base.report.verify.mode,
         head=head.report,
-        comparison=compare_versions(base.report, head.report, direct),
+        comparison=_compared(base.report, head.report, direct),
         profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
         lists=_lists(tree, split_line(line)[0]),
         relisted=relisted(base.report, head.report),
@@ -78,6 +79,13 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         other_geometry=tuple(other_geometry(base.report, head.report)),
         decided=read_marks(tree.dist(line)).since(Version(tree.dist(line) / head.report.version)),
     )
+
+
+def _compared(base: ReportModel, head: ReportModel, direct: VerifyResult | None) -> Comparison:
+    """Return the comparison, without a word on which was judged last: BASE often is."""
+    found = compare_versions(base, head, direct)
+    notes = tuple(one for one in found.notes if one not in backward(base, head))
+    return found.model_copy(update={"notes": notes})
 
 
 def _made_of(build: Build) -> str:

@@ -142,6 +142,15 @@ def test_notes_of_a_comparison_stand_in_the_review() -> None:
     assert "- note: odd" in markdown(noted)
 
 
+def test_a_base_that_was_judged_last_is_no_mistake(base: Path) -> None:
+    """`.ci/review` builds BASE after the change, and its comment advised `diff OLDER NEWER`."""
+    found = read_report(base)
+    verify = found.verify.model_copy(update={"created": "2999-01-01T00:00:00+00:00"})
+    write_reports(base, found.model_copy(update={"verify": verify}))
+    seal(base)
+    assert "backward" not in review(base, "--no-measure")[1]
+
+
 def test_plain_builds_of_the_same_bytes_are_said_to_be(tree: Tree, base: Path) -> None:
     assert SAME_PLAIN in review(base, "--no-measure")[1]
     good = report_support.good()
