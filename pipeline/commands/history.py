@@ -13,7 +13,7 @@ from pipeline.commands.profile_options import line_option
 from pipeline.commands.say import say_other_run
 
 if TYPE_CHECKING:
-    from pipeline.report.history import History
+    from pipeline.report.history_model import History
 
 
 @click.command("history")

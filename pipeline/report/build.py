@@ -27,7 +27,7 @@ from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
 from pipeline.report.findings import findings, in_order
-from pipeline.report.history import Point
+from pipeline.report.history_model import Point
 from pipeline.report.made import layout_of, notes_of, program_digests, stage_rows, training_of
 from pipeline.report.made_model import Overlap
 from pipeline.report.model import Finding, ReportModel, Source

@@ -17,7 +17,7 @@ from pipeline.report import text
 from pipeline.report.model import Finding, Source
 
 if TYPE_CHECKING:
-    from pipeline.report.history import Point
+    from pipeline.report.history_model import Point
 
 MOST_FILES = 4
 MOST_RUNS = 2

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from pipeline.report import text
-from pipeline.report.history import QUANTITIES, SIGNS, History, Point, Quantity
+from pipeline.report.history_model import QUANTITIES, SIGNS, History, Point, Quantity
 from pipeline.report.history_text import HEADINGS, differs, notes, rows
 from pipeline.report.svg.draw import element
 from pipeline.report.svg.series import HEIGHT, WIDTH, Dot, series_chart

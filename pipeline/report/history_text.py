@@ -9,7 +9,7 @@ from rich.table import Table
 
 from pipeline.report import text
 from pipeline.report.columns import narrow
-from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, Point
+from pipeline.report.history_model import OTHER, QUANTITIES, SAME, UNSURE, History, Point
 from pipeline.report.svg.series import LEAST_SPAN
 from pipeline.report.terminal import fitted, plain
 

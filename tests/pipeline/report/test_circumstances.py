@@ -7,7 +7,7 @@ from judge_support import pairs, result_of, throughput_of
 from pipeline.judge.topic import Topic
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.circumstances import judged_besides, laxer, told_once, uncommitted
-from pipeline.report.history import Point
+from pipeline.report.history_model import Point
 from pipeline.report.model import Finding, Source
 from pipeline.report.text import WROTE
 

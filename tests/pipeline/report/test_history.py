@@ -23,17 +23,9 @@ from pipeline.release.marks import MARKS
 from pipeline.release.version import Version
 from pipeline.report import terminal, text
 from pipeline.report.files import write_reports
-from pipeline.report.history import (
-    OTHER,
-    QUANTITIES,
-    SAME,
-    UNSURE,
-    History,
-    Point,
-    _after_another,
-    read_history,
-)
+from pipeline.report.history import _after_another, read_history
 from pipeline.report.history_html import _moments, _short, render_history_html, render_history_svg
+from pipeline.report.history_model import OTHER, QUANTITIES, SAME, UNSURE, History, Point
 from pipeline.report.history_text import notes, render_history, sparkline
 from pipeline.report.model import ReportModel
 from pipeline.report.svg.series import Dot, series_chart
