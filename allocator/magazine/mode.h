@@ -3,7 +3,7 @@
  *   CALM       nothing of what follows
  *   SPILLED    the magazine was full, and blocks went back to slabs
  *   SERVED     then a malloc came by
- *   SHEDDING   then it was full again
+ *   SHEDDING   then it was full again, and two slabs of blocks had gone back before
  * A magazine that runs empty after it spilled becomes deeper, since the blocks that went back are
  * wanted again. Blocks that go back to other threads say nothing of this thread's use: CALM again.
  *
