@@ -37,6 +37,19 @@ def test_the_tables_of_whole_programs_are_made_from_their_samples(file: Path) ->
         assert "\n".join(markdown_table(cells)) in page
 
 
+def test_the_means_of_all_processors_are_those_of_their_pages() -> None:
+    page = (saved.RESULTS / "programs.md").read_text(encoding="utf-8")
+    for file in PROGRAMS:
+        assert f"]({file.stem}.md)" in page
+        for cells in tables(kept.read(file)):
+            mean = dict(zip(cells[0], cells[-1], strict=True))
+            named = [row for row in page.split("\n") if row.startswith(f"| {cells[0][0][:11]}")]
+            for heading in named:
+                columns = heading.strip("| ").split(" | ")[1:]
+                row = " | ".join(mean[one] for one in columns)
+                assert f"{file.stem[9:19]} | {row} |" in page
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [1], "ours": "x"}', "\x00"])
 def test_what_is_no_comparison_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
