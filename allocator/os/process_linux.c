@@ -72,6 +72,11 @@ bool hak_os_on_signal(int signal, void (*handler)(int signal)) {
                           sigaction(signal, &ours, NULL) == 0);
 }
 
+bool hak_os_is_handler(int signal, void (*handler)(int signal)) {
+    struct sigaction now;
+    return HAK_KEEP_ERRNO(sigaction(signal, NULL, &now) == 0 && now.sa_handler == handler);
+}
+
 bool hak_os_start(const hak_os_hooks *hooks) {
     registered = hooks;
     if (!have_exit_key)

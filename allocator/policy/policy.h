@@ -61,6 +61,9 @@ HAK_COLD unsigned long hak_policy_at_start(enum hak_option_index option);
  * stderr says so. */
 void hak_policy_on_signal(enum hak_option_index option, void (*handler)(int signal));
 
+/* Says on stderr for which of them the program has put its own handler in place since. */
+HAK_COLD void hak_policy_look_at_signals(void);
+
 /* Reads the file that HAKMEM_CONF named again; what it says of options that may change counts, over
  * all else. False: there is none. */
 HAK_COLD bool hak_policy_read_again(void);

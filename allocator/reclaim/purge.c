@@ -125,9 +125,20 @@ static bool end_some(uint64_t now, size_t steps) {
     return left == 0;
 }
 
+/* Once the program has begun: Go's runtime takes every signal at its start. Under the purge lock.
+ */
+static void look_at_signals_once(void) {
+    static bool looked;
+    if (HAK_LIKELY(looked))
+        return;
+    looked = true;
+    hak_policy_look_at_signals();
+}
+
 static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
+    look_at_signals_once();
     if (HAK_UNLIKELY(atomic_load_explicit(&asked, memory_order_relaxed)) &&
         atomic_exchange(&asked, false))
         read_again();
