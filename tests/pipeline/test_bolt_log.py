@@ -81,7 +81,7 @@ def test_workloads_whose_processes_have_no_counts_are_named() -> None:
     said = summary({"branches": 1234, "workloads": rows})
     assert said == (
         "1,234 branches from 6 processes; without counts: kvd, sh of workload shop "
-        "(killed, or ended by _exit, as sh does)"
+        "(killed, or ended by _exit, as sh and Go do)"
     )
 
 

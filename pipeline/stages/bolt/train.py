@@ -130,4 +130,4 @@ def summary(notes: Notes) -> str:
     text = f"{notes['branches']:,} branches from {counted} processes"
     if not lost:
         return text
-    return f"{text}; without counts: {'; '.join(lost)} (killed, or ended by _exit, as sh does)"
+    return f"{text}; without counts: {'; '.join(lost)} (killed, or ended by _exit, as sh and Go do)"
