@@ -96,6 +96,8 @@ uint64_t hak_os_now_us(void);
 /* Calls `handler` at a signal that nobody handles or ignores yet. False: somebody does, or the
  * system refuses. */
 bool hak_os_on_signal(int signal, void (*handler)(int signal));
+
+/* True while this is still the handler of the signal: a program may set its own at any time. */
 HAK_COLD bool hak_os_is_handler(int signal, void (*handler)(int signal));
 
 /* True when the environment must not be believed: setuid, setgid or file capabilities. */
