@@ -62,8 +62,15 @@ def _outcome(key: Key, *, more_is_better: bool) -> Outcome:
 
 
 def _rises_a_little(key: Key) -> bool | None:
-    """Return whether a change that is shown, but not by the margin, is a rise; None for none."""
-    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None or is_noise(key):
+    """Return whether a change that is shown, but not by the margin, is a rise; None for none.
+
+    Memory is NEUTRAL where it is shown not to rise: so it may have fallen beyond the margin.
+    """
+    if key.ratio is None or is_noise(key):
+        return None
+    if key.verdict is Verdict.NEUTRAL:
+        return False if key.ratio.low < 1 - key.margin and key.ratio.high < 1 else None
+    if key.verdict is not Verdict.INCONCLUSIVE:
         return None
     if 1 < key.ratio.low <= 1 + key.margin:
         return True
