@@ -137,11 +137,13 @@ def _title(side: Compared) -> str:
 
 
 def _keys(result: VersusResult) -> list[str]:
-    def line(name: str, key: Key) -> str:
-        whole = f"; in all {with_interval(key.ratio)}" if loses_in_one(key) and key.ratio else ""
-        return f"{name} {key.verdict.value}: {key.reason}{whole}"
-
-    return [line("throughput", result.speed), line("memory", result.memory), *_notes(result)]
+    speed, memory = result.speed, result.memory
+    whole = f"; in all {with_interval(speed.ratio)}" if loses_in_one(speed) and speed.ratio else ""
+    return [
+        f"throughput {speed.verdict.value}: {speed.reason}{whole}",
+        f"memory {memory.verdict.value}: {memory.reason}",
+        *_notes(result),
+    ]
 
 
 def _notes(result: VersusResult) -> list[str]:

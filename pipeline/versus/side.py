@@ -27,7 +27,10 @@ _UNUSED = re.compile(
 )
 _START_LIMIT_S = 60.0
 
-WISHES = "give libc, the path of a libhakmem.so, the folder of a version, or a version's name"
+WISHES = (
+    "give libc, a library's file such as /usr/lib/x86_64-linux-gnu/libjemalloc.so.2, the folder of "
+    "a version, or a version's name"
+)
 LIBC = "libc"
 """The malloc that programs have by themselves."""
 

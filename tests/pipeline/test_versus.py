@@ -308,6 +308,7 @@ def test_the_verdict_is_a_sentence(
     assert result.worse is worse
     assert says in render(result, "term")
     assert says in render(result, "markdown")
+    assert "; in all" not in render(result, "term"), "there is one workload"
 
 
 @pytest.mark.parametrize(
@@ -473,7 +474,7 @@ def test_both_sides_are_looked_at_before_anything_runs(library: Path, tmp_path: 
             done = versus(*sides, "--pairs", "10", "--", "touch", ran)
             assert done.returncode == ExitCode.USAGE
             assert says in done.stderr
-            assert "give libc, the path of a libhakmem.so" in done.stderr
+            assert "give libc, a library's file such as" in done.stderr
     assert not ran.exists()
 
 
