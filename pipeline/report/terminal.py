@@ -205,10 +205,10 @@ def as_text(model: ReportModel) -> str:
 
 def _geometry(rows: Sequence[Difference]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("geometry", "default", "this version", "worth alone, when it was chosen"):
+    for heading in ("geometry", "default", "this version"):
         table.add_column(heading)
     for row in rows:
-        table.add_row(*map(Text, (row.what, row.before or "-", row.after or "-", row.worth)))
+        table.add_row(*map(Text, (row.what, row.before or "-", row.after or "-")))
     return table
 
 
