@@ -71,7 +71,8 @@ def export_command(
     click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the bundle of {found.name}")
     if signature is not None:
         click.echo(f"signed: {signature}")
-    way_back = f"`.venv/bin/pipeline bundle import {shlex.quote(str(target.resolve()))}`"
+    verified = "" if signature is None else " --verify SIGNERS"
+    way_back = f"`.venv/bin/pipeline bundle import {shlex.quote(str(target.resolve()))}{verified}`"
     say(f"{way_back} rebuilds that version, also in another checkout")
 
 
