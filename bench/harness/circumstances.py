@@ -35,13 +35,18 @@ def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
     return {**describe_machine(), "repetitions": repetitions, "scale": scale}
 
 
+def is_busy(load: float, processors: int) -> bool:
+    """Return whether other programs took much of the machine."""
+    return load > BUSY * processors
+
+
 def busy_note(before: float) -> str:
     """Return what to know of figures that a busy machine gave; "" where it was quiet.
 
     ``before`` is the load when they were begun.
     """
     load, processors = max(before, os.getloadavg()[0]), os.cpu_count() or 1
-    if load <= BUSY * processors:
+    if not is_busy(load, processors):
         return ""
     return (
         f"note: the machine was busy (load {load:.0f} on {processors} CPUs): repeat it when the "

@@ -25,6 +25,7 @@ from bench.harness.circumstances import busy_note, describe_environment, huge_pa
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure, warm_memory
+from bench.harness.tables import standing
 from bench.harness.terminal import terminal
 from pipeline.core import interrupts
 
@@ -238,7 +239,7 @@ def main(
         console.print(note, markup=False, highlight=False, soft_wrap=True)
     if place:
         console.print(f"saved {place} and {place.with_suffix('.md').name}", soft_wrap=True)
-        console.print("`bench/result --pages` adds it to docs/results/allocators.md")
+        console.print(standing.how_to_add(comparison), soft_wrap=True)
     raise SystemExit(exit_code([comparison]))
 
 

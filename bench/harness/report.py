@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
 
+from bench.harness.circumstances import is_busy
 from bench.harness.results import SCHEMA_VERSION, Comparison, RunResult, spread
 from bench.harness.runner import Sample
 from bench.harness.terminal import Cells, print_table
@@ -223,6 +224,13 @@ def calls_table(comparison: Comparison) -> Cells:
     return rows if len(rows) > 1 else []
 
 
+def means(comparison: Comparison) -> str:
+    """Return against what the means of the other allocators are: ours is not among it."""
+    return (
+        f"Means of other allocators are against the best of the rest, `{comparison.ours}` left out."
+    )
+
+
 def tables(comparison: Comparison) -> list[Cells]:
     """Return all tables that have something to say."""
     timed = any(result.timed for result in comparison.results)
@@ -247,13 +255,20 @@ def failures(comparison: Comparison) -> list[str]:
 def as_markdown(comparison: Comparison) -> str:
     """Return the tables and the circumstances as Markdown."""
     parts = ["# Comparison of allocators", ""]
-    parts += [f"- {key}: {value}" for key, value in comparison.environment.items()]
+    parts += _circumstances(comparison.environment)
     for cells in tables(comparison):
         parts += ["", *markdown_table(cells)]
     failed = failures(comparison)
     if failed:
         parts += ["", "Failed:", "", *(f"- {line}" for line in failed)]
     return "\n".join(parts) + "\n"
+
+
+def _circumstances(environment: Mapping[str, object]) -> Iterator[str]:
+    for key, value in environment.items():
+        yield f"- {key}: {value:.3g}" if isinstance(value, float) else f"- {key}: {value}"
+        if key == "load before" and is_busy(float(str(value)), int(str(environment["processors"]))):
+            yield "- that is a busy machine: look at the spreads"
 
 
 def markdown_table(cells: Cells) -> list[str]:
@@ -270,5 +285,7 @@ def print_tables(comparison: Comparison, console: Console) -> None:
     """Print all tables to the terminal."""
     for cells in tables(comparison):
         print_table(cells, console)
+    if comparison.ours and len(comparison.peers) > 1:
+        console.print(means(comparison), markup=False, highlight=False)
     for line in failures(comparison):
         console.print(f"failed: {line}", markup=False)

@@ -47,7 +47,7 @@ def main(*, name: str | None, only_list: bool, pages: bool) -> None:
         else:
             _make(chosen, is_measured=name is not None)
         if pages:
-            replace_text(saved.RESULTS / standing.PAGE, standing.update())
+            _put(standing.PAGE, standing.update())
     except (RunFailed, PipelineError) as error:
         _end(error)
     except Failed as error:
@@ -68,7 +68,15 @@ def _make(recipes: Sequence[recipe.Recipe], is_measured: bool) -> None:
     for one in recipes:
         if is_measured:
             _measure(one)
-        replace_text(saved.RESULTS / one.page, page.update(one))
+        _put(one.page, page.update(one))
+
+
+def _put(name: str, text: str) -> None:
+    """Write a page and say so, unless it stands there already."""
+    place = saved.RESULTS / name
+    if place.read_text(encoding="utf-8") != text:
+        replace_text(place, text)
+        click.echo(f"made anew: {place}")
 
 
 def _measure(wanted: recipe.Recipe) -> None:

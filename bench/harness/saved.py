@@ -46,5 +46,7 @@ def as_page(comparison: Comparison, samples: str) -> str:
     """Return the page: for whom it is, the circumstances, then the tables."""
     _, _, tables = report.as_markdown(comparison).partition("\n\n")
     day = str(comparison.environment["date"])[:10]
-    ours = f" The ratios are about `{comparison.ours}`." if comparison.ours else ""
+    ours = ""
+    if comparison.ours:
+        ours = f" The ratios are about `{comparison.ours}`.\n{report.means(comparison)}"
     return _PAGE.format(day=day, ours=ours, samples=samples, tables=tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -180,6 +181,7 @@ def test_a_saved_comparison_has_a_page_and_the_next_one_does_not_replace_it(
     for _ in range(2):
         done = CliRunner().invoke(main, words)
         assert done.exit_code == 0, done.output
+    assert re.search(r"stays out of docs/results/allocators.md.* has\s1 of \d\d rows", done.output)
     name = "compare-2026-01-02-intel-x"
     names = [f"{name}{end}" for end in ("-2.json", "-2.md", ".json", ".md")]
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == names

@@ -31,13 +31,31 @@ def update() -> str:
     return between(PAGE, _MARK, "\n\n".join(parts))
 
 
+def is_whole(found: Comparison) -> bool:
+    """Return whether a comparison has rows enough for the tables: a few say too little."""
+    return len(found.results) > _all_rows() / 2
+
+
+def how_to_add(found: Comparison) -> str:
+    """Return how a comparison that was saved gets into the tables, or why it does not."""
+    if is_whole(found):
+        return f"`bench/result --pages` adds it to docs/results/{PAGE}"
+    return (
+        f"it stays out of docs/results/{PAGE}, whose tables are of whole comparisons: this one has "
+        f"{len(found.results)} of {_all_rows()} rows"
+    )
+
+
+def _all_rows() -> int:
+    return len(select(list(GROUPS), [], []))
+
+
 def _newest() -> Iterator[tuple[Path, Comparison]]:
-    """Yield one comparison of each kind of processor; those of a few rows say too little."""
+    """Yield one whole comparison of each kind of processor."""
     by_kind: dict[str, tuple[Path, Comparison]] = {}
-    fewest = len(select(list(GROUPS), [], [])) / 2
     for file in sorted(saved.RESULTS.glob("compare-*.json")):
         found = kept.read(file)
-        if len(found.results) > fewest:
+        if is_whole(found):
             by_kind[str(found.environment["processor"])] = (file, found)
     yield from sorted(by_kind.values(), key=lambda one: _kind(one[0]))
 
