@@ -98,9 +98,9 @@ def _summary(now: Document) -> list[str]:
         f"slabs    {size(slabs)}: {size(small)} live, {size(f['slab_returned_bytes'])} free again,"
         f" {size(fresh)} never used",
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
-        f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
-        f" run cache {size(f['run_cache_bytes'])}",
-        f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle",
+        f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])}",
+        f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle;"
+        f" run caches {size(f['run_cache_bytes'])}",
         *_limits(now),
     ]
 
