@@ -33,7 +33,7 @@ def facts(found: Statistics) -> list[tuple[str, str]]:
         ("program", process.name),
         ("events", f"{process.events:,} (calls, and threads that end)"),
         ("bytes per event", _bytes_per_event(process)),
-        ("run time", f"{process.run_ns / 1e9:.2f} s" if process.run_ns else "unknown"),
+        ("run time", _run_time(process)),
         ("time spent recording", overhead(process)),
         ("allocations", f"{births:,} ({_kinds(calls)})"),
         ("reallocs", f"{calls['realloc']:,}"),
@@ -43,6 +43,13 @@ def facts(found: Statistics) -> list[tuple[str, str]]:
         ("threads", f"{len(found.threads):,}"),
         ("freed by another thread", share(found.remote_share, 1)),
     ]
+
+
+def _run_time(process: Process) -> str:
+    """Return how long the program ran, which it notes at its end."""
+    if process.run_ns:
+        return f"{process.run_ns / 1e9:.2f} s"
+    return "unknown" if process.closed else "unknown, as it did not end by exit"
 
 
 def overhead(process: Process) -> str:
