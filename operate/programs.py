@@ -114,7 +114,7 @@ def system_glibc() -> tuple[int, ...]:
 
 
 def _is_of_the_system(elf: Elf) -> bool:
-    """Tell whether a program takes the system's libc: those of Nix and the like bring their own."""
+    """Return whether a program takes the system's libc: those of Nix bring their own."""
     return (elf.interpreter or "").startswith("/lib")
 
 

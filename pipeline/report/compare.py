@@ -28,9 +28,16 @@ from pipeline.report.model import ReportModel
 
 
 def compare_versions(
-    older: ReportModel, newer: ReportModel, direct: VerifyResult | None = None
+    older: ReportModel,
+    newer: ReportModel,
+    direct: VerifyResult | None = None,
+    *,
+    in_order: bool = True,
 ) -> Comparison:
-    """Return ``newer`` against ``older``; ``direct`` is a judgement of just these two."""
+    """Return ``newer`` against ``older``; ``direct`` is a judgement of just these two.
+
+    Not ``in_order``: the first may have been judged last, and no note says so.
+    """
     rows, workloads = _recorded(older, newer) if direct is None else _direct(direct)
     if direct is None and older.verify.tuned.sha256 == newer.verify.tuned.sha256:
         rows, workloads = tuple(map(_same_library, rows)), ()
@@ -43,7 +50,9 @@ def compare_versions(
         workloads=workloads,
         functions=function_rows(older.code[1], newer.code[1]) if older.code and newer.code else (),
         code=older.code[1] if older.code else None,
-        notes=notes_of(older, newer) if direct is None else direct_notes(older, newer, direct),
+        notes=notes_of(older, newer, in_order=in_order)
+        if direct is None
+        else direct_notes(older, newer, direct),
         dropped=dropped,
         added=added,
     )

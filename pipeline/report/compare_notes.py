@@ -38,9 +38,13 @@ def direct_notes(older: ReportModel, newer: ReportModel, direct: VerifyResult) -
     return (*_built_otherwise(older, newer), *uncounted_notes((direct,)))
 
 
-def notes_of(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
-    """Return what to know of two judgements that were made apart."""
+def notes_of(older: ReportModel, newer: ReportModel, *, in_order: bool) -> tuple[str, ...]:
+    """Return what to know of two judgements that were made apart.
+
+    ``in_order``: the first is meant to be the older one.
+    """
     return (
+        *(_backward(older, newer) if in_order else ()),
         *_judged_otherwise(older, newer),
         *_built_otherwise(older, newer),
         *_measured_otherwise(older, newer),
@@ -53,7 +57,7 @@ def _built_otherwise(older: ReportModel, newer: ReportModel) -> list[str]:
     return [*other_geometry(older, newer), *moved]
 
 
-def backward(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
+def _backward(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     """Return as a note that the first of two versions is the newer one; () if it is not."""
     said = f"{older.version} was judged last, so this is backward: `diff OLDER NEWER`"
     return (said,) if older.verify.created > newer.verify.created else ()
@@ -61,7 +65,6 @@ def backward(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
 
 def _judged_otherwise(older: ReportModel, newer: ReportModel) -> Iterator[str]:
     before, after = older.verify, newer.verify
-    yield from backward(older, newer)
     if before.mode != after.mode:
         yield f"{older.version} was judged {before.mode}, this {after.mode}"
     if before.environment.cpu != after.environment.cpu:

@@ -15,8 +15,7 @@ from pipeline.release.marks import read_marks
 from pipeline.release.mending import require_undamaged
 from pipeline.release.version import Version, in_short
 from pipeline.report.compare import compare_versions
-from pipeline.report.compare_notes import backward, other_geometry
-from pipeline.report.compared_model import Comparison
+from pipeline.report.compare_notes import other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
 from pipeline.report.relisted import relisted
@@ -66,7 +65,8 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         base=base.report.version,
         base_mode=base.report.verify.mode,
         head=head.report,
-        comparison=_compared(base.report, head.report, direct),
+        # BASE is often judged last.
+        comparison=compare_versions(base.report, head.report, direct, in_order=False),
         profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
         lists=_lists(tree, split_line(line)[0]),
         relisted=relisted(base.report, head.report),
@@ -79,13 +79,6 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         other_geometry=tuple(other_geometry(base.report, head.report)),
         decided=read_marks(tree.dist(line)).since(Version(tree.dist(line) / head.report.version)),
     )
-
-
-def _compared(base: ReportModel, head: ReportModel, direct: VerifyResult | None) -> Comparison:
-    """Return the comparison, without a word on which was judged last: BASE often is."""
-    found = compare_versions(base, head, direct)
-    notes = tuple(one for one in found.notes if one not in backward(base, head))
-    return found.model_copy(update={"notes": notes})
 
 
 def _made_of(build: Build) -> str:

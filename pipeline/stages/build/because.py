@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.core.receipt import Parts, changed_parts, differing
+from pipeline.report.text import many
 
 _TIME = "seconds"
 """How long may be judged: by the mode, by the profile's gate, or by an option."""
@@ -37,8 +38,7 @@ def _told(part: str, old: Parts, new: Parts) -> str:
     if name == _TIME and name in old and name in new:
         return f"{_limit(old, new)} ({_then_and_now(old[name], new[name])})"
     if name == _FILES and part != name:
-        count = len(differing(old[name], new[name]))
-        part = f"{name} ({count} {'file' if count == 1 else 'files'})"
+        part = f"{name} ({many(len(differing(old[name], new[name])), 'file')})"
     return in_words(part)
 
 

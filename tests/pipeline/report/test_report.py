@@ -20,6 +20,7 @@ from rich.console import Console
 
 from pipeline.cli import cli
 from pipeline.core.exit_codes import ExitCode
+from pipeline.judge.samples import Throughput
 from pipeline.judge.topic import Topic
 from pipeline.release.contents import write_sums
 from pipeline.report import text as wording
@@ -39,10 +40,21 @@ from pipeline.stages.build.workshop import Options
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def terminal(model: ReportModel, width: int = 100) -> str:
+def terminal(model: ReportModel, width: int = 100, *, is_terminal: bool = False) -> str:
     stream = io.StringIO()
-    render_terminal(model, Console(file=stream, width=width, force_terminal=False))
+    plain = Console(file=stream, width=width, force_terminal=is_terminal, color_system=None)
+    render_terminal(model, plain)
     return stream.getvalue()
+
+
+def timed_by(found: Throughput) -> ReportModel:
+    return report_model(
+        profile="mixed",
+        version="1",
+        result=result_of(found),
+        allow_neutral=False,
+        inputs=Inputs(receipts={}),
+    )
 
 
 def check_golden(name: str, found: str) -> None:
@@ -178,13 +190,7 @@ def test_the_icache_row_shows_what_the_key_was_judged_by() -> None:
 
 def test_real_programs_stand_first_with_their_intervals() -> None:
     found = throughput_of(("git",), loop=pairs(0.97), git=pairs(1.03))
-    model = report_model(
-        profile="mixed",
-        version="1",
-        result=result_of(found),
-        allow_neutral=False,
-        inputs=Inputs(receipts={}),
-    )
+    model = timed_by(found)
     lines = terminal(model).splitlines()
     assert lines[0].startswith("Not published (loop -3.0 %): program git faster (+3.0 %), loops ")
     assert lines[1] == "mode: default; the self-check was not done"
@@ -199,13 +205,7 @@ def test_real_programs_stand_first_with_their_intervals() -> None:
 
 def test_a_workload_takes_one_line_of_a_terminal_with_80_columns() -> None:
     wide = {"random-mixed-8-128": pairs(0.8846), "cmake-script": pairs(1.1264)}
-    model = report_model(
-        profile="mixed",
-        version="1",
-        result=result_of(throughput_of(("cmake-script",), **wide)),
-        allow_neutral=False,
-        inputs=Inputs(receipts={}),
-    )
+    model = timed_by(throughput_of(("cmake-script",), **wide))
     lines = terminal(model, 80).splitlines()
     for name, change in (("cmake-script", "+12.64 %"), ("random-mixed-8-128", "-11.54 %")):
         (line,) = [line for line in lines if line.startswith(name)]
@@ -215,17 +215,8 @@ def test_a_workload_takes_one_line_of_a_terminal_with_80_columns() -> None:
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_a_long_name_is_broken_behind_a_hyphen_or_not_at_all(is_terminal: bool) -> None:
     name = "random-mixed-16-1024-large-set"
-    model = report_model(
-        profile="mixed",
-        version="1",
-        result=result_of(throughput_of(**{name: pairs(0.8846)})),
-        allow_neutral=False,
-        inputs=Inputs(receipts={}),
-    )
-    stream = io.StringIO()
-    plain = Console(file=stream, width=70, force_terminal=is_terminal, color_system=None)
-    render_terminal(model, plain)
-    lines = stream.getvalue().splitlines()
+    model = timed_by(throughput_of(**{name: pairs(0.8846)}))
+    lines = terminal(model, 70, is_terminal=is_terminal).splitlines()
     assert any(line.startswith(f"{name} ") for line in lines) is not is_terminal
     assert (
         any(line.strip() in ("1024-large-set", "large-set", "set") for line in lines) is is_terminal
@@ -237,16 +228,8 @@ def test_a_long_name_is_broken_behind_a_hyphen_or_not_at_all(is_terminal: bool) 
 def test_what_is_said_of_a_workload_stands_in_one_line_where_there_is_room(
     width: int, in_one_line: bool
 ) -> None:
-    model = report_model(
-        profile="mixed",
-        version="1",
-        result=result_of(throughput_of(a=pairs(1.0), tiny=pairs(1.012, noise=1.0))),
-        allow_neutral=False,
-        inputs=Inputs(receipts={}),
-    )
-    stream = io.StringIO()
-    render_terminal(model, Console(file=stream, width=width, force_terminal=True))
-    lines = stream.getvalue().splitlines()
+    model = timed_by(throughput_of(a=pairs(1.0), tiny=pairs(1.012, noise=1.0)))
+    lines = terminal(model, width, is_terminal=True).splitlines()
     (line,) = [line for line in lines if line.startswith("tiny ")]
     assert ("faster (by " in line and " %)" in line) is in_one_line
 
@@ -255,16 +238,9 @@ def test_what_is_said_of_a_workload_stands_in_one_line_where_there_is_room(
 def test_a_name_has_more_room_than_its_rate(width: int, has_rate: bool) -> None:
     """In 80 columns "random-mixed-16-1024-large-set" took four lines."""
     name = "random-mixed-16-1024-large-set"
-    model = report_model(
-        profile="mixed",
-        version="1",
-        result=result_of(throughput_of(**{name: pairs(0.8846)})),
-        allow_neutral=False,
-        inputs=Inputs(receipts={}),
-    )
-    stream = io.StringIO()
-    render_terminal(model, Console(file=stream, width=width, force_terminal=True))
-    (line,) = [line for line in stream.getvalue().splitlines() if line.startswith(f"{name} ")]
+    model = timed_by(throughput_of(**{name: pairs(0.8846)}))
+    lines = terminal(model, width, is_terminal=True).splitlines()
+    (line,) = [line for line in lines if line.startswith(f"{name} ")]
     assert "-11.54 %" in line and ("M/s" in line) is has_rate
 
 
