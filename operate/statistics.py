@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
-import socket
 from typing import Any
 
+from operate.asking import ask, silent
 from operate.processes import Process
 from operate.sockets import listening
 from pipeline.core.errors import UsageError
 from pipeline.core.nested import parse
 
 VARIABLE = "HAKMEM_STATS_SOCKET"
-_SECONDS = 5
 _ROLLUP = {
     "resident_bytes": "Rss",
     "proportional_bytes": "Pss",
@@ -22,21 +20,6 @@ _ROLLUP = {
     "swapped_bytes": "Swap",
 }
 Document = dict[str, Any]
-
-
-class _Connection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: str) -> None:
-        """Remember the path; nothing is opened yet."""
-        super().__init__("localhost", timeout=_SECONDS)
-        self._path = path
-
-    def connect(self) -> None:
-        """Open the socket."""
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(_SECONDS)
-        self.sock.connect(self._path)
 
 
 def look(process: Process) -> Document:
@@ -91,20 +74,10 @@ def _found(process: Process) -> str:
 
 
 def _ask(process: Process, path: str) -> Document:
-    connection = _Connection(path)
     try:
-        connection.request("GET", "/json")
-        told = parse(json.loads, connection.getresponse().read())
-    except PermissionError as error:
-        raise UsageError(f"{path} is another user's", hint="run this as its user") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise UsageError(
-            f"process {process.pid} does not answer at {path}: {error}",
-            hint="does it use the library (hakmem check)? A forked child has a socket only where "
-            "the path has %p, once it has lived for a second and then allocates",
-        ) from error
-    finally:
-        connection.close()
+        told = parse(json.loads, ask(process, path, "GET", "/json").body)
+    except ValueError as error:
+        raise silent(process, path, error) from error
     if not isinstance(told, dict):
         raise UsageError(f"what answers at {path} is not the library")
     return told

@@ -21,17 +21,12 @@ void hak_profile_adopt(void) {
     hak_thread_leave(heap);
 }
 
-static unsigned long usual_rate(void) {
-    unsigned long rate = hak_policy_now()->profile_rate;
-    return rate != 0 ? rate : hak_options[HAK_OPTION_profile_rate].standard;
-}
-
 HAK_EXPORT int hak_profile_start(size_t rate) {
     if (HAK_GUARD || HAK_HARDENED)
         return ENOTSUP;
     if (!hak_sampling_prepare())
         return ENOMEM;
-    hak_sampling_start(rate != 0 ? rate : usual_rate());
+    hak_sampling_start(rate != 0 ? rate : hak_sampling_usual_rate());
     hak_profile_adopt();
     return 0;
 }
@@ -50,7 +45,7 @@ static void begin_or_write(void) {
         hak_profile_write_next();
         return;
     }
-    hak_policy_change_to(HAK_OPTION_profile_rate, usual_rate());
+    hak_policy_change_to(HAK_OPTION_profile_rate, hak_sampling_usual_rate());
     hak_sampling_follow();
     hak_tell("a heap profile begins; the next signal writes it");
 }

@@ -19,6 +19,10 @@ HAK_COLD long hak_os_read_trusted(const char *path, char *text, size_t size, con
 bool hak_os_each_line(const char *path, void (*each)(const char *line, void *context),
                       void *context);
 
+/* Adds the contents of a file of the system to a text. False, and errno: it cannot be read to its
+ * end. */
+bool hak_os_add_file(hak_text *text, const char *path);
+
 /* Why a file cannot be made or written, as the end of a sentence; NULL: the error has no words. */
 const char *hak_os_reason(int error);
 
@@ -34,7 +38,8 @@ typedef struct hak_out {
 /* Opens a file beside `path`, which is kept, that nobody else may read, in place of one that a
  * process of this user has left unfinished. False: `error` says why. One thread. */
 bool hak_out_open(hak_out *out, const char *path);
-/* Adds the contents of a file of the system. */
-void hak_out_copy(hak_out *out, const char *path);
+/* Something that belongs into the file could not be found out, as errno says: there will be none.
+ */
+void hak_out_fail(hak_out *out);
 /* Gives the file its name. Returns 0 or the first error; then there is no file. */
 int hak_out_close(hak_out *out);

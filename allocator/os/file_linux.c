@@ -94,6 +94,18 @@ bool hak_os_each_line(const char *path, void (*each)(const char *line, void *con
     return done;
 }
 
+bool hak_os_add_file(hak_text *text, const char *path) {
+    char piece[LINE];
+    int saved_errno = errno, file = open_file(path);
+    ssize_t got = -1;
+    while (file >= 0 && (got = read_some(file, piece, sizeof piece)) > 0)
+        hak_text_add(text, "%.*s", (int)got, piece);
+    hak_call_drop(file);
+    if (got == 0)
+        errno = saved_errno;
+    return got == 0;
+}
+
 /* "size resident shared ...", in pages. */
 size_t hak_os_process_resident(void) {
     char text[128];
@@ -106,7 +118,7 @@ size_t hak_os_process_resident(void) {
 
 /* ---- written in one go ---- */
 
-static void fail(hak_out *out) {
+void hak_out_fail(hak_out *out) {
     if (out->error == 0)
         out->error = errno != 0 ? errno : EIO;
 }
@@ -118,7 +130,7 @@ static void flush(hak_text *text) {
         if (more > 0)
             done += (size_t)more;
         else if (errno != EINTR)
-            fail(out);
+            hak_out_fail(out);
     }
     text->length = 0;
 }
@@ -162,19 +174,8 @@ bool hak_out_open(hak_out *out, const char *path) {
         hak_call_unlink(out->part) == 0)
         out->file = make_part(out->part);
     if (out->file < 0)
-        fail(out);
+        hak_out_fail(out);
     return out->file >= 0;
-}
-
-void hak_out_copy(hak_out *out, const char *path) {
-    char piece[1024];
-    int from = open_file(path);
-    ssize_t length = -1;
-    while (from >= 0 && (length = read_some(from, piece, sizeof piece)) > 0)
-        hak_text_add(&out->text, "%.*s", (int)length, piece);
-    if (length < 0)
-        fail(out);
-    hak_call_drop(from);
 }
 
 int hak_out_close(hak_out *out) {
@@ -182,7 +183,7 @@ int hak_out_close(hak_out *out) {
         return out->error;
     flush(&out->text);
     if (hak_call_close(out->file) != 0 || (out->error == 0 && rename(out->part, out->path) != 0))
-        fail(out);
+        hak_out_fail(out);
     if (out->error != 0)
         hak_call_unlink(out->part);
     return out->error;

@@ -1,8 +1,6 @@
 #include "report/server.h"
 
-#include "base/bits.h"
 #include "base/fatal.h"
-#include "base/text.h"
 #include "os/listener.h"
 #include "os/lock.h"
 #include "os/object.h"
@@ -15,94 +13,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 enum {
-    WAIT_MS = 1000, /* for each client, and between two looks whether the program has ended */
-    REQUEST = 2048, /* bytes of one, headers included */
-    HEAD = 256,
-    ROOM = 128 << 10, /* for an answer, at first */
-    CHILD_MS = 1000   /* that a forked child has lived before it gets a thread */
+    WAIT_MS = 1000, /* between two looks whether the program has ended */
+    CHILD_MS = 1000 /* that a forked child has lived before it gets a thread */
 };
-
-/* Set when it starts: tables of addresses would cost every process that loads the library. */
-typedef struct answer {
-    const char *type;
-    hak_fill *fill; /* NULL: there is none */
-} answer;
-static answer of_prometheus, of_json;
-
-/* ---- one answer ---- */
-
-typedef struct client {
-    hak_socket socket;
-    uint64_t ends_us;
-} client;
-
-static void send_head(client c, const char *status, const char *type, size_t length) {
-    char head[HEAD];
-    size_t bytes = hak_print(head, sizeof head,
-                             "HTTP/1.0 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-                             "Connection: close\r\n\r\n",
-                             status, type, length);
-    hak_socket_write(c.socket, head, bytes, c.ends_us);
-}
-
-static void refuse(client c, const char *status) {
-    send_head(c, status, "text/plain", 0);
-}
-
-/* In memory of its own, for a moment: nothing of it stays. False: it was too little, and *length
- * says how much there was to say. */
-static bool send_in(client c, answer a, bool body, size_t size, size_t *length) {
-    char *text = hak_os_map(size, 1);
-    if (text == NULL) {
-        refuse(c, "503 Service Unavailable");
-        return true;
-    }
-    *length = a.fill(text, size);
-    bool fits = *length < size;
-    if (fits)
-        send_head(c, "200 OK", a.type, *length);
-    if (fits && body)
-        hak_socket_write(c.socket, text, *length, c.ends_us);
-    hak_os_unmap(text, size);
-    return fits;
-}
-
-static void send_answer(client c, answer a, bool body) {
-    size_t length = 0, size = ROOM;
-    while (!send_in(c, a, body, size, &length))
-        size = hak_round_up(2 * length, hak_os_page_size());
-}
-
-/* ---- one client ---- */
-
-/* The path of a request ends with a blank, a question mark or the line. */
-static bool is(const char *path, const char *wanted) {
-    size_t length = strlen(wanted);
-    char end = strncmp(path, wanted, length) == 0 ? path[length] : 'x';
-    return end == ' ' || end == '?' || end == '\r' || end == '\n';
-}
-
-static answer find(const char *path) {
-    if (is(path, "/") || is(path, "/metrics"))
-        return of_prometheus;
-    return is(path, "/json") ? of_json : (answer){0};
-}
-
-static void serve(hak_socket socket) {
-    char request[REQUEST];
-    client c = {socket, hak_os_now_us() + WAIT_MS * UINT64_C(1000)};
-    if (!hak_socket_read(socket, request, sizeof request, c.ends_us))
-        return;
-    bool is_get = strncmp(request, "GET ", 4) == 0, is_head = strncmp(request, "HEAD ", 5) == 0;
-    answer a = is_get || is_head ? find(request + (is_get ? 4 : 5)) : (answer){0};
-    if (a.fill != NULL)
-        send_answer(c, a, is_get);
-    else
-        refuse(c, is_get || is_head ? "404 Not Found" : "405 Method Not Allowed");
-}
 
 /* ---- the thread ---- */
 
@@ -111,7 +26,7 @@ static void body(void) {
     while (!ended && hak_listener_is_open()) {
         hak_socket next = hak_listener_wait(WAIT_MS, &ended);
         if (next.fd >= 0)
-            serve(next);
+            hak_answer(next);
         hak_socket_close(next);
     }
     hak_listener_close();
@@ -198,8 +113,7 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     const char *path = hak_policy_text(environment, "HAKMEM_STATS_SOCKET");
     if (path == NULL || *path == '\0')
         return;
-    of_prometheus = (answer){"text/plain; version=0.0.4; charset=utf-8", prometheus};
-    of_json = (answer){"application/json", json};
+    hak_answers_are(prometheus, json);
     const char *why = start_server(path);
     if (why == NULL)
         return;

@@ -2,13 +2,11 @@
  * HAKMEM_STATS_SOCKET alone. HTTP/1.0, one client after the other, each for a second at most. */
 #pragma once
 
-#include <stddef.h>
+#include "report/answers.h"
 
-/* Fills a buffer as snprintf does. */
-typedef size_t hak_fill(char *buffer, size_t size);
-
-/* Starts the thread that answers /metrics (and /) and /json by these, if `environment` has the
- * variable and may be believed; else nothing happens. At load; calls malloc. */
+/* Starts the thread that answers (report/answers.h), with these for the statistics, if
+ * `environment` has the variable and may be believed; else nothing happens. At load; calls malloc.
+ */
 void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill *json);
 
 /* In a forked child the thread starts later, if the path has %p: most children exec or end at once.

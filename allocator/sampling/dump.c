@@ -26,29 +26,34 @@ static void add_up(const hak_site *site, void *context) {
 }
 
 /* "live: bytes [allocated: bytes] @", as gperftools has it. */
-static void write_counts(const hak_site_counts *of) {
-    hak_text_add(&out.text, "%lu: %lu [%lu: %lu] @", of->live, of->live_bytes, of->allocated,
+static void write_counts(hak_text *to, const hak_site_counts *of) {
+    hak_text_add(to, "%lu: %lu [%lu: %lu] @", of->live, of->live_bytes, of->allocated,
                  of->allocated_bytes);
 }
 
 static void write_site(const hak_site *site, void *context) {
-    (void)context;
-    write_counts(&site->counts);
+    hak_text *to = context;
+    write_counts(to, &site->counts);
     for (unsigned i = 0; i < site->stack.depth; i++)
-        hak_text_add(&out.text, " %p", site->stack.frames[i]);
-    hak_text_add(&out.text, "\n");
+        hak_text_add(to, " %p", site->stack.frames[i]);
+    hak_text_add(to, "\n");
 }
 
-static void write_all(void) {
+/* False, and errno: it is not whole. */
+static bool write_all(hak_text *to) {
     hak_site_counts all = {0};
     hak_sites_each(add_up, &all);
-    hak_text_add(&out.text, "heap profile: ");
-    write_counts(&all);
-    hak_text_add(&out.text, " heap_v2/%lu\n# lost samples: %lu\n", hak_sampling_rate(),
-                 hak_sites_lost());
-    hak_sites_each(write_site, NULL);
-    hak_text_add(&out.text, "\nMAPPED_LIBRARIES:\n");
-    hak_out_copy(&out, "/proc/thread-self/maps");
+    hak_text_add(to, "heap profile: ");
+    write_counts(to, &all);
+    hak_text_add(to, " heap_v2/%lu\n# lost samples: %lu\n", hak_sampling_rate(), hak_sites_lost());
+    hak_sites_each(write_site, to);
+    hak_text_add(to, "\nMAPPED_LIBRARIES:\n");
+    return hak_os_add_file(to, "/proc/thread-self/maps");
+}
+
+size_t hak_profile_text(char *buffer, size_t size) {
+    hak_text text = {buffer, size, 0, NULL};
+    return hak_sampling_ever() && write_all(&text) ? hak_text_end(&text) : 0;
 }
 
 int hak_profile_write(const char *path) {
@@ -56,8 +61,8 @@ int hak_profile_write(const char *path) {
         return EINVAL;
     int saved_errno = errno;
     hak_lock_take(&file_lock);
-    if (hak_out_open(&out, path))
-        write_all();
+    if (hak_out_open(&out, path) && !write_all(&out.text))
+        hak_out_fail(&out);
     int error = hak_out_close(&out);
     hak_lock_give(&file_lock);
     errno = saved_errno;

@@ -99,6 +99,10 @@ bool hak_sampling_prepare(void) {
     return true;
 }
 
+static bool is_on(void) {
+    return atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
+}
+
 void hak_sampling_start(uint64_t rate) {
     atomic_store_explicit(&rate_now, rate, memory_order_relaxed);
     atomic_store_explicit(&hak_sampling, HAK_SAMPLING_ON, memory_order_release);
@@ -116,6 +120,11 @@ void hak_sampling_stop(void) {
 static void start_as_asked(uint64_t rate) {
     hak_sampling_start(rate);
     hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
+}
+
+unsigned long hak_sampling_usual_rate(void) {
+    unsigned long rate = hak_policy_now()->profile_rate;
+    return rate != 0 ? rate : hak_options[HAK_OPTION_profile_rate].standard;
 }
 
 static _Atomic bool obeys;
@@ -140,6 +149,19 @@ void hak_sampling_follow(void) {
 void hak_sampling_obey(void) {
     atomic_store_explicit(&obeys, true, memory_order_release);
     hak_sampling_follow();
+}
+
+bool hak_sampling_begin(void) {
+    if (is_on())
+        return true;
+    if (!hak_sampling_prepare())
+        return false;
+    if (hak_policy_now()->profile_rate == 0)
+        hak_policy_change_to(HAK_OPTION_profile_rate, hak_sampling_usual_rate());
+    hak_sampling_obey();
+    if (!is_on()) /* it was on before, and was stopped by another way than the option */
+        start_as_asked(hak_sampling_usual_rate());
+    return true;
 }
 
 void hak_sampling_start_traps(uint64_t rate) {
@@ -167,7 +189,7 @@ static HAK_COLD void end_counting(hak_heap *heap) {
 
 /* Distances have no memory, so those that are drawn again are as good as the ones before. */
 static HAK_COLD void adopt(hak_heap *heap) {
-    bool samples = atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
+    bool samples = is_on();
     bool counted = samples || traps_now() != 0;
     if (HAK_HARDENED)
         counted = hak_canary_bytes() != 0; /* nothing else leads malloc away there */

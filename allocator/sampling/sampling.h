@@ -60,6 +60,13 @@ uint64_t hak_sampling_rate(void);
 void hak_sampling_obey(void);
 HAK_COLD void hak_sampling_follow(void);
 
+/* The rate that the option has, or the one that is usual where that is 0. */
+unsigned long hak_sampling_usual_rate(void);
+
+/* Begins a heap profile at that rate, if none is being made; the option ends it. False: out of
+ * memory. Not in malloc. */
+HAK_COLD bool hak_sampling_begin(void);
+
 /* From now on one block in about `rate` (1 or more) is for the sampled guard. */
 void hak_sampling_start_traps(uint64_t rate);
 

@@ -78,7 +78,7 @@ def test_refused_words_are_told_with_what_helps(words: tuple[str, ...], said: st
 
 def test_a_misspelt_command_has_its_nearest() -> None:
     assert "did you mean 'check'?" in hakmem("chek").stderr
-    assert "run, check, top, metrics, completion" in hakmem("zzz").stderr
+    assert "run, check, top, heap, reload, metrics, completion" in hakmem("zzz").stderr
 
 
 def test_all_commands_need_the_standard_library_alone() -> None:

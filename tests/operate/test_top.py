@@ -19,7 +19,7 @@ import pytest
 from made import ROOT, Compile, compile_c, hakmem, loads, publish
 from test_check_process import echo, running
 
-from operate import overview, statistics
+from operate import asking, overview, statistics
 from operate.processes import Process
 from pipeline.core.errors import UsageError
 
@@ -47,7 +47,7 @@ def document(process: int) -> dict[str, Any]:
 
 
 @contextmanager
-def answering(path: Path, text: str) -> Iterator[None]:
+def answering(path: Path, text: str, status: str = "200 OK") -> Iterator[None]:
     """A socket at which each request gets this answer."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -61,7 +61,7 @@ def answering(path: Path, text: str) -> Iterator[None]:
                     return
                 with client:
                     client.recv(4096)
-                    client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{text}".encode())
+                    client.sendall(f"HTTP/1.0 {status}\r\n\r\n{text}".encode())
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -234,7 +234,7 @@ def test_another_users_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, e
     def refuse(_self: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(statistics._Connection, "connect", refuse)
+    monkeypatch.setattr(asking._Connection, "connect", refuse)
     with (
         running(echo, **{VARIABLE: f"{tmp_path}/s"}) as pid,
         pytest.raises(UsageError, match="is another user's"),

@@ -281,10 +281,26 @@ static void answers_http(void) {
     begins("GET /metricsx HTTP/1.1\r\n\r\n", "HTTP/1.0 404 ");
     begins("POST / HTTP/1.1\r\n\r\n", "HTTP/1.0 405 ");
     begins("\r\n\r\n", "HTTP/1.0 405 ");
+    begins("DELETE /json HTTP/1.0\r\n\r\n", "HTTP/1.0 405 ");
+    begins("POST /options HTTP/1.0\r\n\r\n", "HTTP/1.0 409 ");
     CHECK(tell(p, 's') == 's');
     CHECK(tell(p, 'l') == 'l');
     quit(p);
     CHECK_THAT(access(path_of("a"), F_OK) != 0, "the file is still there");
+}
+
+/* Guard and hardened builds make none, and say so. */
+static void profiles_are_begun(void) {
+    program p = start_at(path_of("a"));
+    begins("GET /json HTTP/1.0\r\n\r\n", "HTTP/1.0 200 ");
+    bool makes_one =
+        !strstr(answer, "\"variant\":\"guard") && !strstr(answer, "\"variant\":\"hard");
+    begins("GET /heap HTTP/1.0\r\n\r\n", "HTTP/1.0 409 ");
+    begins("POST /heap HTTP/1.0\r\n\r\n", makes_one ? "HTTP/1.0 200 " : "HTTP/1.0 501 ");
+    begins("GET /heap HTTP/1.0\r\n\r\n", makes_one ? "HTTP/1.0 200 " : "HTTP/1.0 409 ");
+    CHECK(!makes_one || (strstr(answer, "\nMAPPED_LIBRARIES:\n") && strstr(answer, "heap_v2/")));
+    begins("DELETE /heap HTTP/1.0\r\n\r\n", "HTTP/1.0 200 ");
+    quit(p);
 }
 
 static void slow_clients_do_not_matter(void) {
@@ -442,6 +458,7 @@ int main(int count, char **arguments) {
     strcpy(folder, "/tmp/hakmem-XXXXXX");
     CHECK(mkdtemp(folder));
     answers_http();
+    profiles_are_begun();
     slow_clients_do_not_matter();
     clients_go_away();
     many_clients_are_answered();

@@ -1,0 +1,83 @@
+"""``hakmem heap``: the heap profile of a running program, asked for at its socket."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from http import HTTPStatus
+from pathlib import Path
+
+from operate import statistics
+from operate.asking import Answer, ask
+from operate.processes import Process, number
+from pipeline.core.errors import UsageError
+from pipeline.core.exit_codes import ExitCode
+from pipeline.core.files import replacing
+
+_EXAMPLES = """\
+The process must have been started with HAKMEM_STATS_SOCKET: docs/statistics.md.
+`pipeline heap FILE` shows the profile: docs/heap-profiles.md.
+
+Examples:
+  hakmem heap --begin $(pidof redis-server)         # it has what follows
+  hakmem heap -o redis.heap $(pidof redis-server)   # some minutes later
+  hakmem heap --end $(pidof redis-server)
+
+Exit codes: docs/exit-codes.md."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("pid", type=number, help="number of the process")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--begin", action="store_true", help="begin a profile, if none is made")
+    ways.add_argument("--end", action="store_true", help="sample no further mallocs")
+    ways.add_argument(
+        "--output", "-o", type=Path, metavar="FILE", help="write it there (default: to stdout)"
+    )
+    parser.epilog = _EXAMPLES
+
+
+def run(args: argparse.Namespace) -> int:
+    """Begin the profile, end it, or write what it says by now."""
+    process = Process(args.pid)
+    process.require_readable()
+    path = statistics.socket_path(process)
+    if args.begin or args.end:
+        method = "POST" if args.begin else "DELETE"
+        answer = _checked(process, ask(process, path, method, "/heap"))
+        print(f"process {process.pid}: {answer.sentence}")
+        return ExitCode.OK
+    if args.output is None and sys.stdout.isatty():
+        raise UsageError("a terminal is no place for a profile", hint="name a file: -o app.heap")
+    _write(args.output, _checked(process, ask(process, path, "GET", "/heap")).body)
+    return ExitCode.OK
+
+
+def _checked(process: Process, answer: Answer) -> Answer:
+    """Return an answer that is good; else UsageError with what to do."""
+    if answer.is_good:
+        return answer
+    if answer.status == HTTPStatus.CONFLICT:
+        raise UsageError(
+            f"no heap profile of process {process.pid} was begun",
+            hint=f"`hakmem heap --begin {process.pid}` begins one; ask again some minutes later",
+        )
+    if not answer.body:  # versions before this command say no more
+        raise UsageError(
+            f"the library of process {process.pid} is too old to be asked for a heap profile",
+            hint="start it with HAKMEM_PROFILE_HEAP=PATH (docs/heap-profiles.md), or a new library",
+        )
+    raise UsageError(f"process {process.pid}: {answer.sentence}")
+
+
+def _write(path: Path | None, body: bytes) -> None:
+    if path is None:
+        sys.stdout.buffer.write(body)
+        return
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", hint="name a file in it, such as app.heap")
+    with replacing(path) as fresh:
+        fresh.touch(mode=0o600)
+        fresh.write_bytes(body)
+    print(f"written: {path}", file=sys.stderr)

@@ -1,0 +1,49 @@
+"""``hakmem reload``: a running program reads its file of options again."""
+
+from __future__ import annotations
+
+import argparse
+from http import HTTPStatus
+
+from operate import statistics
+from operate.asking import ask
+from operate.processes import Process, number
+from pipeline.core.errors import UsageError
+from pipeline.core.exit_codes import ExitCode
+
+_EXAMPLES = """\
+The process must have been started with HAKMEM_STATS_SOCKET, and with the file
+that it is to read, HAKMEM_CONF=file=/PATH. Its stderr says what changed:
+docs/limits.md.
+
+Example:
+  hakmem reload $(pidof redis-server)
+
+Exit codes: docs/exit-codes.md."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("pid", type=number, help="number of the process")
+    parser.epilog = _EXAMPLES
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask for it, and say what came of it."""
+    process = Process(args.pid)
+    process.require_readable()
+    answer = ask(process, statistics.socket_path(process), "POST", "/options")
+    if answer.status == HTTPStatus.CONFLICT:
+        raise UsageError(
+            f"process {process.pid} reads no file of options",
+            hint="start it with HAKMEM_CONF=file=/PATH; the file must be its user's or root's, and "
+            "nobody else may write to it (docs/limits.md)",
+        )
+    if not answer.is_good:
+        raise UsageError(
+            f"the library of process {process.pid} is too old to be asked",
+            hint="send the signal that HAKMEM_CONF_SIGNAL names (docs/limits.md), or start it "
+            "with a new library",
+        )
+    print(f"process {process.pid}: {answer.sentence}; its stderr says what changed")
+    return ExitCode.OK
