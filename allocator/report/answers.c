@@ -8,6 +8,7 @@
 #include "reclaim/purge.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
+#include "thread/thread.h"
 
 #include <string.h>
 
@@ -104,13 +105,17 @@ static answer page_at(const char *path) {
 
 /* ---- what it is told to do ---- */
 
+/* A thread that its magazines serve would not hear of it. They are emptied, and it comes to a slow
+ * path. */
 static void begin_profile(client c) {
-    if (HAK_GUARD || HAK_HARDENED)
+    if (HAK_GUARD || HAK_HARDENED) {
         say(c, "501 Not Implemented", "guard and hardened builds make no heap profile\n");
-    else if (!hak_sampling_begin())
+    } else if (!hak_sampling_begin()) {
         say(c, "503 Service Unavailable", "out of memory\n");
-    else
+    } else {
+        hak_heap_purge_all();
         say(c, "200 OK", "a heap profile begins\n");
+    }
 }
 
 static void end_profile(client c) {

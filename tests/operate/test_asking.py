@@ -17,22 +17,23 @@ from pipeline.core.exit_codes import ExitCode
 __all__ = ["compile_c", "echo"]
 VARIABLE = "HAKMEM_STATS_SOCKET"
 MINUTE = 60
-KEEPS = r"""#include <poll.h>
+ALLOCATES = r"""#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 int main(void) {
     struct pollfd input = {.fd = 0, .events = POLLIN};
     getchar(); getchar(); puts("a"); fflush(stdout);
-    static void *blocks[999];
-    while (poll(&input, 1, 1) < 1) { /* more than a magazine holds: else no thread hears of it */
-        for (int i = 0; i < 999; i++) blocks[i] = malloc(4000);
-        for (int i = 0; i < 999; i++) free(blocks[i]); }
+    static void *blocks[20];
+    while (poll(&input, 1, 1) < 1) /* one magazine serves it all: no slow path is needed */
+        for (int i = 0; i < 999; i++) {
+            for (int j = 0; j < 20; j++) blocks[j] = malloc(60);
+            for (int j = 0; j < 20; j++) free(blocks[j]); }
     return 0; }"""
 
 
 @pytest.fixture(scope="module")
-def keeps(compile_c: Compile) -> Path:
-    return compile_c(KEEPS, "-O0", "-fno-builtin")
+def allocates(compile_c: Compile) -> Path:
+    return compile_c(ALLOCATES, "-O0", "-fno-builtin")
 
 
 @pytest.fixture
@@ -55,9 +56,9 @@ def wait_for_samples(pid: str) -> None:
         assert time.monotonic() < ends
 
 
-def test_begin_write_and_end(tmp_path: Path, keeps: Path, env: dict[str, str]) -> None:
+def test_begin_write_and_end(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
     file = tmp_path / "app.heap"
-    with running(keeps, **env) as process:
+    with running(allocates, **env) as process:
         pid = str(process)
         early = hakmem("heap", pid)
         assert early.returncode == ExitCode.USAGE and f"hakmem heap --begin {pid}" in early.stderr
@@ -72,18 +73,18 @@ def test_begin_write_and_end(tmp_path: Path, keeps: Path, env: dict[str, str]) -
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_it_goes_on_after_the_option_said_none(keeps: Path, env: dict[str, str]) -> None:
-    with running(keeps, **env, HAKMEM_PROFILE_RATE="0") as process:
+def test_it_goes_on_after_the_option_said_none(allocates: Path, env: dict[str, str]) -> None:
+    with running(allocates, **env, HAKMEM_PROFILE_RATE="0") as process:
         assert hakmem("heap", str(process)).returncode == ExitCode.USAGE
         assert hakmem("heap", "--begin", str(process)).returncode == 0
         wait_for_samples(str(process))
 
 
-def test_reload(tmp_path: Path, keeps: Path, env: dict[str, str]) -> None:
+def test_reload(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
     conf = tmp_path / "conf"
     conf.write_text("purge_delay = 600\n", "utf-8")
     conf.chmod(0o600)
-    with running(keeps, **env, HAKMEM_CONF=f"file={conf}") as process:
+    with running(allocates, **env, HAKMEM_CONF=f"file={conf}") as process:
         conf.write_text("purge_delay = 700\n", "utf-8")
         said = hakmem("reload", str(process))
         top = hakmem("top", "--once", str(process)).stdout
@@ -94,8 +95,8 @@ def test_reload(tmp_path: Path, keeps: Path, env: dict[str, str]) -> None:
     assert refused.returncode == ExitCode.USAGE and "HAKMEM_CONF=file=/PATH" in refused.stderr
 
 
-def test_reload_without_a_file(keeps: Path, env: dict[str, str]) -> None:
-    with running(keeps, **env) as process:
+def test_reload_without_a_file(allocates: Path, env: dict[str, str]) -> None:
+    with running(allocates, **env) as process:
         said = hakmem("reload", str(process))
     assert said.returncode == ExitCode.USAGE and "reads no file of options" in said.stderr
 
@@ -108,8 +109,8 @@ def test_a_library_before_these_commands(tmp_path: Path, echo: Path, words: list
     assert said.returncode == ExitCode.USAGE and "too old" in said.stderr
 
 
-def test_a_folder_is_no_file(tmp_path: Path, keeps: Path, env: dict[str, str]) -> None:
-    with running(keeps, **env) as process:
+def test_a_folder_is_no_file(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
+    with running(allocates, **env) as process:
         hakmem("heap", "--begin", str(process))
         said = hakmem("heap", "-o", str(tmp_path), str(process))
     assert said.returncode == ExitCode.USAGE and "is a folder" in said.stderr
