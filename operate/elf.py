@@ -23,6 +23,8 @@ _DT_VERNEED, _DT_VERNEEDNUM = 0x6FFFFFFE, 0x6FFFFFFF
 _SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _NT_GNU_BUILD_ID = 3
 _CLASS_64, _LITTLE = 2, 1
+_GO = b"\xff Go buildinf:"
+"""What Go's linker writes into each program, also where it is stripped (debug/buildinfo)."""
 
 
 class NotElf(ValueError):
@@ -41,8 +43,14 @@ class Elf:
     soname: str = ""
     build_id: str = ""
     versions: tuple[str, ...] = ()
+    is_go: bool = False
     exported: frozenset[str] = field(default=frozenset(), repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether no dynamic linker loads it, so that nothing can be preloaded."""
+        return self.bits == 64 and self.interpreter is None
 
     @property
     def libc(self) -> str:
@@ -99,6 +107,7 @@ def _parse(data: bytes) -> Elf:
         needed=_texts(data, segments, dynamic, _DT_NEEDED),
         soname="".join(_texts(data, segments, dynamic, _DT_SONAME)[:1]),
         build_id=_build_id(data, segments),
+        is_go=_GO in data,
         versions=tuple(_versions(data, segments, dict(dynamic))),
         exported=frozenset(_symbols(data, _SHT_DYNSYM)),
         names=frozenset(_symbols(data, _SHT_SYMTAB)),

@@ -18,12 +18,15 @@ def facts(process: Process) -> dict[str, Any]:
     ours = ours_in(mapped)
     failed = missing(process, mapped)
     started_with, limits = options(process), system.limits(process)
+    elf = process.program_elf()
     hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
     return {
         "schema_version": 1,
         "pid": process.pid,
         "command": process.command(),
         "program": process.program(),
+        "is_static": elf.is_static if elf else None,
+        "is_go": elf.is_go if elf else None,
         "library": None if ours is None else library(process, ours),
         "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
         "malloc_from": None if hidden else server or None,
@@ -145,5 +148,8 @@ def _refusal(process: Process, path: str) -> str:
 
     A name without a folder is looked for in many, so nothing is said of it.
     """
-    there = "/" not in path or process.has_file(path)
-    return "the loader refused it" if there else "there is no such file"
+    if "/" in path and not process.has_file(path):
+        return "there is no such file"
+    elf = process.program_elf()
+    is_static = elf is not None and elf.is_static
+    return "a statically linked program loads nothing" if is_static else "the loader refused it"

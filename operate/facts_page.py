@@ -21,6 +21,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         ("process", f"{found['pid']}, {found['command']}"),
         ("program", found["program"]),
         ("malloc is hakmem's", _serves(found)),
+        *_go_rows(found),
         *_library_rows(found),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
@@ -32,25 +33,40 @@ def lines(found: dict[str, Any]) -> list[str]:
     return [f"{name:<{_NAME}} {text}" for name, text in rows]
 
 
+def _go_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what a Go program has of any malloc: it serves what cgo code asks C for."""
+    said = "Go's own heap is not malloc's: only what its cgo code asks C for is"
+    return [("a Go program", said)] if found["is_go"] else []
+
+
 def _serves(found: dict[str, Any]) -> str:
     """Return who serves malloc, as a person reads it."""
-    known = found["library"]
     if found["serves_malloc"] is None:
         return "unknown: its file was replaced since, and root alone may read it"
-    if found["serves_malloc"] and known and known["replaced_since"]:
-        named = f", {known['version']}" if known["version"] else ""
-        if known["removed_since"]:
-            return f"yes, by a file since removed{named}; after a restart it has libc's malloc"
+    if not found["serves_malloc"]:
+        return f"NO: {_otherwise(found)}"
+    known = found["library"]
+    return _by_file(known) if known else f"yes: it comes from {found['malloc_from']}"
+
+
+def _by_file(known: dict[str, Any]) -> str:
+    """Return a yes, with what a restart would change; the file is in the row below."""
+    named = f", {known['version']}" if known["version"] else ""
+    if known["removed_since"]:
+        return f"yes, by a file since removed{named}; after a restart it has libc's malloc"
+    if known["replaced_since"]:
         return f"yes, by a file since replaced{named}; restart it to get the new one"
-    if found["serves_malloc"] and known and _is_outdated(known):
-        return (
-            f"yes, by a version since replaced, {known['version']}; restart it to get the new one"
-        )
-    if found["serves_malloc"] and known:
-        return "yes"  # by the file in the row below
+    if _is_outdated(known):
+        return f"yes, by a version since replaced{named}; restart it to get the new one"
+    return "yes"
+
+
+def _otherwise(found: dict[str, Any]) -> str:
+    """Return where a malloc that is not the library's comes from, or why nobody preloads one."""
+    if found["is_static"]:
+        return "it is statically linked, so nothing can be preloaded"
     source = found["malloc_from"]
-    where = f"it comes from {source}" if source else "nobody knows where it comes from"
-    return f"{'yes' if found['serves_malloc'] else 'NO'}: {where}"
+    return f"it comes from {source}" if source else "nobody knows where it comes from"
 
 
 def _is_outdated(known: dict[str, Any]) -> bool:
@@ -87,7 +103,7 @@ def _wrapped(title: str, text: str) -> list[tuple[str, str]]:
 def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     known = found["library"]
     if known is None:
-        hint = "" if found["serves_malloc"] else _HINT
+        hint = "" if found["serves_malloc"] or found["is_static"] else _HINT
         return [("library", f"not loaded{hint}")]
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [

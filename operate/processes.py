@@ -105,6 +105,13 @@ class Process:
         """Return the path of its program."""
         return str((self.folder / "exe").readlink())
 
+    def program_elf(self) -> Elf | None:
+        """Return what its program says, wherever that lies; None if it cannot be read."""
+        try:
+            return read(self.folder / "exe")
+        except (OSError, NotElf):
+            return None
+
     def command(self) -> str:
         """Return the name that `ps` and `top` show: redis-server, where the file is another's."""
         return self.text("comm").strip()

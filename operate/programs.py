@@ -82,7 +82,19 @@ def _interpreter(file: Path, path: str | None) -> Path | None:
 def require_fit(program: Program, library: Path, libs: Elf) -> None:
     """Raise UnfitError with the first reason why ``library`` cannot serve the program."""
     for reason in _reasons(program, library, libs):
-        raise UnfitError(f"{program.name}: {reason}", hint="it runs without hakmem, as it is")
+        named = "" if reason.startswith(f"{program.name} ") else f"{program.name}: "
+        raise UnfitError(f"{named}{reason}", hint=_instead(program.elf))
+
+
+def _instead(elf: Elf) -> str:
+    """Return what can be done with a program that the library cannot serve."""
+    if elf.is_go:
+        return "run it as it is: Go's heap is its own, and no malloc makes it faster"
+    if elf.is_static:
+        return (
+            "link it with libhakmem.a (docs/real-programs.md), or run it without hakmem, as it is"
+        )
+    return "it runs without hakmem, as it is"
 
 
 def _reasons(program: Program, library: Path, libs: Elf) -> Iterator[str]:
@@ -91,8 +103,8 @@ def _reasons(program: Program, library: Path, libs: Elf) -> Iterator[str]:
         yield f"{file} is a {elf.bits}-bit program; the library is for 64 bits"
     if elf.machine != libs.machine:
         yield f"{file} is for {elf.machine}; {library} is for {libs.machine}"
-    if elf.interpreter is None:
-        yield f"{file} is statically linked, so nothing can be preloaded; link it with libhakmem.a"
+    if elf.is_static:
+        yield f"{file} is statically linked, so nothing can be preloaded"
     if libs.libc != "?" and elf.libc not in ("?", libs.libc):
         yield f"{file} uses {elf.libc}; {library} was built for {libs.libc}"
     if _is_of_the_system(elf) and libs.glibc > (here := system_glibc()):
@@ -147,5 +159,7 @@ def remarks(program: Program, preloaded: list[str]) -> Iterator[str]:
     for name in program.elf.needed:
         if whose := allocators.by_file_name(name):
             yield f"{program.file} is linked with {whose} ({name}); hakmem comes first"
+    if program.elf.is_go:
+        yield f"{program.file} is a Go program: hakmem serves what cgo asks C for, not Go's heap"
     if whose := allocators.inside(program.elf):
         yield f"{program.file} has {whose} inside, and what it allocates there is not hakmem's"

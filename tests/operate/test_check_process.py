@@ -336,9 +336,27 @@ def test_a_program_in_a_chroot_is_told_of_its_own_files(tmp_path: Path, compile_
     if not started:
         pytest.skip("chroot does not work here")
     assert found["preload_reasons"] == {
-        "/libhakmem.so": "the loader refused it",
+        "/libhakmem.so": "a statically linked program loads nothing",
         "/gone/libhakmem.so": "there is no such file",
     }
+
+
+def test_a_static_program_is_told_as_such(compile_c: Compile, library: Path) -> None:
+    with running(compile_c(ECHO, "-static"), LD_PRELOAD=str(library)) as pid:
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    assert code == ExitCode.UNUSED and found["is_static"] and not found["is_go"]
+    assert "NO: it is statically linked, so nothing can be preloaded\n" in said
+    assert "hakmem run" not in said and "a statically linked program loads nothing" in said
+
+
+def test_of_a_go_program_malloc_is_not_all(compile_c: Compile, library: Path) -> None:
+    text = f'const char go[] __attribute__((used)) = "\\xff Go buildinf:";\n{ECHO}'
+    with running(compile_c(text), LD_PRELOAD=str(library)) as pid:
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    assert code == ExitCode.OK and found["is_go"] and not found["is_static"]
+    assert "Go's own heap is not malloc's" in said
 
 
 @pytest.mark.parametrize("pid", ["4194305", "2"])

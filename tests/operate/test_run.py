@@ -131,6 +131,16 @@ def test_a_setuid_program_is_refused(compile_c: Compile, library: Path) -> None:
     assert "is setuid" in refusal(program, library)
 
 
+def test_what_to_do_with_a_static_program(compile_c: Compile, library: Path) -> None:
+    plain = "int main(void) { return 0; }"
+    go = f'const char go[] __attribute__((used)) = "\\xff Go buildinf:";\n{plain}'
+    for text, advice in ((plain, "link it with libhakmem.a"), (go, "Go's heap is its own")):
+        program = compile_c(text, "-static")
+        said = hakmem("run", "--library", str(library), "--", str(program))
+        assert said.returncode == ExitCode.UNFIT and said.stderr.count(str(program)) == 1
+        assert advice in said.stderr
+
+
 def test_a_script_is_what_its_interpreter_is(compile_c: Compile, library: Path) -> None:
     program = compile_c("int main(void) { return 0; }", "-static")
     script = program.parent / "script"
