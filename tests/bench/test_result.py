@@ -218,3 +218,11 @@ def test_placements_are_told_as_ratios_to_where_blocks_lie_today(tmp_path: Path)
     assert FIGURES["L2, ratio"].of(site, base) == 0.25
     assert FIGURES["L2, thousands"].of(base, base) == 4
     assert FIGURES["L2 in blocks, %"].of(base, base) == 75
+
+
+def test_of_the_slowest_calls_a_table_has_the_least_of_all_runs() -> None:
+    """Other work between two looks at the clock makes a call longer, and never shorter."""
+    runs = [Sample({"malloc_max_ns": ns}) for ns in (3e6, 240e3, 9e6)]
+    slowest = FIGURES["malloc slowest"]
+    values = [slowest.of(one, one) for one in runs]
+    assert slowest.whole([value for value in values if value is not None]) == 0.24
