@@ -31,9 +31,12 @@ from pipeline.core import interrupts
 
 EXAMPLES = """\b
 Examples:
-  bench/compare --ours hakmem=build/clang/lib/libhakmem.so --row 'random-*' --by cpu
-  bench/compare --ours new=NEW.so --peer old=OLD.so --only -n 11 --scale 0.2 --json new.json
-  bench/compare --ours hakmem=LIB --peer at-once=LIB,HAKMEM_PURGE_DELAY=0 --group memory
+  bench/compare --ours hakmem=build/clang/lib/libhakmem.so \\
+    --row 'random-*' --by cpu
+  bench/compare --ours new=NEW.so --peer old=OLD.so --only \\
+    -n 11 --scale 0.2 --json new.json
+  bench/compare --ours hakmem=LIB --peer at-once=LIB,HAKMEM_PURGE_DELAY=0 \\
+    --group memory
 
 Exit codes: 0 done, 1 an allocator failed in a row, 2 wrong use, 4 a tool is missing,
 130 interrupted (what was measured is printed and written)."""

@@ -40,7 +40,8 @@ GEOMETRY = CacheGeometry(32 * 1024, 8)
 EXAMPLES = """\b
 Examples:
   bench/instructions --ours hakmem=build/clang/lib/libhakmem.so
-  bench/instructions --ours new=NEW.so --peer old=OLD.so --only --row 'pingpong-*' --row calloc
+  bench/instructions --ours new=NEW.so --peer old=OLD.so --only \\
+    --row 'pingpong-*' --row calloc
 
 Exit codes: 0 done, 1 an allocator failed in a row, or nothing to count, 2 wrong use,
 130 interrupted (what was counted is printed and written)."""

@@ -32,7 +32,8 @@ TOOLS = ("place", "place_recorder.so", "place_tracer.so")
 EXAMPLES = """\b
 Examples:
   bench/places --train 'lua5.4 one.lua' --test 'lua5.4 other.lua'
-  bench/places --library build/clang/lib/libhakmem.so --test 'sqlite3 :memory: ".read work.sql"'"""
+  bench/places --library build/clang/lib/libhakmem.so \\
+    --test 'sqlite3 :memory: ".read work.sql"'"""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ A_FILE = click.Path(dir_okay=False, path_type=Path)
 EXAMPLES = """\b
 Examples:
   bench/verdict_rates --limit 600
-  bench/verdict_rates --recorded build/pipeline/mixed/verify/*/verdict.json --same 100"""
+  bench/verdict_rates --recorded build/pipeline/mixed/verify/*/verdict.json \\
+    --same 100"""
 
 
 @click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)

@@ -26,7 +26,8 @@ from pipeline.trace.tools import RecorderTools, recorder_tools
 EXAMPLES = """\b
 Examples:
   bench/recorded -- build/clang/bench/random_mixed --ops 3M
-  bench/recorded --pairs 7 -- python3 -c 'print(sum(map(len, map(str, range(10**6)))))'"""
+  bench/recorded --pairs 7 -- \\
+    python3 -c 'print(sum(map(len, map(str, range(10**6)))))'"""
 
 
 @dataclass(frozen=True)

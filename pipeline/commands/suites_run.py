@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 # A build or clang-tidy that needs longer than this hangs; in seconds.
 STEP_LIMIT_S = 3600.0
 REMINDED_S = 30.0
+# Of a command below a suite that failed: with blanks before it and "..." behind it 80 columns are
+# full.
+DETAIL_WIDTH = 72
 BUILDING = ("cmake", "--build")
 
 
@@ -112,31 +117,42 @@ def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
 
 
 def _failure(step: Step, code: int, log: Path | None = None) -> str:
-    """Return what failed, in a line or two: a build names more than a hundred targets."""
+    """Return what failed, in a few lines: a build names more than a hundred targets."""
+    from pipeline.core.paste import in_shell_lines
     from pipeline.core.paths import from_here
-    from pipeline.core.process import WORDS, pasteable
 
-    ran = pasteable([str(word) for word in step.argv], None, None)
-    if len(ran) > WORDS:
-        ran = f"{ran[:WORDS].rpartition(' ')[0]} ...{'' if log else ' (-v shows all of it)'}"
-    parts = [f"exit code {code}: {ran}"]
-    parts += [f"all of it: {from_here(log)}"] if log else []
+    words, is_cut = _first_words(step)
+    parts = [f"exit code {code}: {in_shell_lines(words, DETAIL_WIDTH)}{' ...' if is_cut else ''}"]
+    if log or is_cut:
+        parts += [f"all of it: {from_here(log) if log else 'shown with -v'}"]
     parts += [f"to mend it: {step.mend}"] if step.mend else []
-    return "\n  ".join(parts)
+    return "\n".join(parts)
+
+
+def _first_words(step: Step) -> tuple[list[str], bool]:
+    """Return as much of a command as tells which one it is, quoted, and whether that is not all."""
+    from pipeline.core.process import WORDS
+
+    words = [shlex.quote(str(word)) for word in step.argv]
+    kept = [*words]
+    while len(kept) > 1 and len(" ".join(kept)) > WORDS:
+        kept.pop()
+    return kept, kept != words
 
 
 def summarise(outcomes: list[Outcome]) -> None:
-    """Print one line per suite: its time, that of processors, and what failed.
+    """Print one line per suite, its time and that of processors, and below it what failed.
 
     On a busy machine the time of processors says what a suite costs.
     """
     click.echo("\nsummary")
     for outcome in outcomes:
-        state = f"FAILED  {outcome.failed}" if outcome.failed else "passed"
-        colour = "red" if outcome.failed else "green"
-        times = f"{outcome.seconds:7.1f} s {outcome.cpu_s:7.1f} s of processors  "
-        click.echo(f"  {outcome.suite:<9}{times}" + click.style(state, fg=colour))
-    click.echo(f"  {'all':<9}{'':9} {sum(one.cpu_s for one in outcomes):7.1f} s of processors")
+        word, colour = ("FAILED", "red") if outcome.failed else ("passed", "green")
+        times = f"{outcome.seconds:7.1f} s {outcome.cpu_s:7.1f} s of processors"
+        click.echo(f"  {outcome.suite:<11}{times}  {click.style(word, fg=colour)}")
+        if outcome.failed:
+            click.echo(textwrap.indent(outcome.failed, "    "))
+    click.echo(f"  {'all':<11}{'':9} {sum(one.cpu_s for one in outcomes):7.1f} s of processors")
 
 
 def _reminding(step: Step) -> AbstractContextManager[None]:

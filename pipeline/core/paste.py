@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.core.home import own_root
@@ -19,6 +20,8 @@ _ARTIFACT = re.compile(r"(?<= )build/pipeline/[^ `]*")
 _QUOTED = re.compile(r"`[^`]*`")
 _SENTENCES = re.compile(r"(?<=[a-z)`]\.) (?=[A-Z`])")
 _ONE_LINE = 100
+_GOES_ON = " \\"
+_BEFORE = len("exit code 127: ")
 _JOINT = "\ue000"
 """Stands for a blank inside a command while lines are broken."""
 
@@ -42,6 +45,23 @@ def in_lines(text: str, width: int) -> str:
     """Return a message in lines of at most ``width``; a command stays in one, however long."""
     joined = _QUOTED.sub(lambda found: found[0].replace(" ", _JOINT), runnable(text))
     return "\n".join(_wrapped(one, width) for one in joined.split("\n")).replace(_JOINT, " ")
+
+
+def in_shell_lines(words: Sequence[str], width: int) -> str:
+    """Return a command of quoted words in lines of at most ``width``, which a shell reads as one.
+
+    A word stays whole, however long. The first line has room for some words before the command.
+    """
+    joined = " ".join(word.replace(" ", _JOINT) for word in words)
+    lines = textwrap.wrap(
+        joined,
+        width - len(_GOES_ON),
+        initial_indent=" " * _BEFORE,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return f"{_GOES_ON}\n".join(lines).lstrip().replace(_JOINT, " ")
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -133,7 +133,7 @@ def test_a_long_command_is_cut_in_the_summary(shown: bool, tmp_path: Path) -> No
     assert failed.startswith("exit code 3: ") and "target_0 " in failed
     assert len(failed) < 2 * WORDS + len(str(tmp_path)) and "target_129" not in failed
     if shown:
-        assert failed.endswith(" ... (-v shows all of it)")
+        assert failed.endswith(" ...\nall of it: shown with -v")
     else:
         log = Path(failed.rpartition("all of it: ")[2])
         assert "target_129" in log.read_text(encoding="utf-8")
@@ -165,7 +165,7 @@ def test_pytest_runs_beside_the_others_and_is_shown_last(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found = in_turn(tmp_path, ("sh", "-c", f"touch {tmp_path}/begun; echo said; exit 3"))
-    assert [(one.suite, one.failed) for one in found] == [
+    assert [(one.suite, one.failed.replace(" \\\n ", "")) for one in found] == [
         ("ruff", ""),
         (BESIDE, f"exit code 3: sh -c 'touch {tmp_path}/begun; echo said; exit 3'"),
     ]
@@ -200,9 +200,27 @@ def test_what_runs_beside_does_not_outlive_an_interrupt(tmp_path: Path) -> None:
 def test_summary_has_a_line_per_suite(capsys: pytest.CaptureFixture[str]) -> None:
     summarise([Outcome("ruff", 1.0, 0.5), Outcome("gcc", 2.0, 3.0, "exit code 8: ctest")])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-3].split() == ["ruff", "1.0", "s", "0.5", "s", "of", "processors", "passed"]
-    assert "FAILED  exit code 8: ctest" in lines[-2]
+    assert lines[-4].split() == ["ruff", "1.0", "s", "0.5", "s", "of", "processors", "passed"]
+    assert lines[-3].endswith(" s of processors  FAILED")
+    assert lines[-2] == "    exit code 8: ctest"
     assert lines[-1].split() == ["all", "3.5", "s", "of", "processors"]
+
+
+def test_the_summary_of_a_failed_suite_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its one line had the whole command in it and was up to 180 columns wide."""
+    for suite in SUITES:
+        words = ("python", "-m", "pytest", *(f"--option-{number}=10" for number in range(30)))
+        summarise([Outcome(suite, 1000.0, 1000.0, _failure(Step(words, mend="mend it"), 8))])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+
+
+def test_a_command_of_several_lines_can_be_pasted() -> None:
+    words = ["echo", *(f"a word {number}" for number in range(20))]
+    said = _failure(Step(tuple(words[:12])), 8).removeprefix("exit code 8: ")
+    assert " \\\n" in said
+    done = subprocess.run(["sh", "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{' '.join(words[1:12])}\n"
 
 
 def test_each_suite_counts_its_own_processor_time_also_beside_others(tmp_path: Path) -> None:

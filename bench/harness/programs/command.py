@@ -23,9 +23,12 @@ from pipeline.core.errors import UsageError
 EXAMPLES = """\b
 Examples:
   bench/programs --ours hakmem=build/clang/lib/libhakmem.so --newer -n 7
-  bench/programs --ours hakmem=LIB --peer huge=LIB,HAKMEM_HUGE_PAGES=2 --only --program 'git-*'
-  bench/programs --ours hakmem=LIB --program redis --program postgres --save servers.json
-  bench/programs --ours hakmem=LIB --none --join one.json --join two.json --markdown all.md
+  bench/programs --ours hakmem=LIB --peer huge=LIB,HAKMEM_HUGE_PAGES=2 \\
+    --only --program 'git-*'
+  bench/programs --ours hakmem=LIB --program redis --program postgres \\
+    --save servers.json
+  bench/programs --ours hakmem=LIB --none --join one.json --join two.json \\
+    --markdown all.md
   bench/programs --install        # as root
 
 Exit codes: 0 done, 1 an allocator failed in a program, 2 wrong use, 130 interrupted."""
