@@ -26,6 +26,8 @@ from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
+COUNTED = "are counted by simulation and are no time"
+NO_TIME = f"I-cache misses {COUNTED}"
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )
@@ -58,6 +60,13 @@ def remarks(result: VerifyResult) -> list[str]:
     loops_alone = ONLY_LOOPS if result.throughput.programs is None else ""
     said = (loops_alone, _counted(result), *_uncounted(result), _misses_in_time(result))
     return list(filter(None, said))
+
+
+def short_remarks(result: VerifyResult) -> list[str]:
+    """Return the same for readers who have the figures before them."""
+    misses = result.keys.icache
+    no_time = "" if misses.ratio is None or misses.verdict is Verdict.NEUTRAL else f"{NO_TIME}."
+    return list(filter(None, (_counted(result), *_uncounted(result), no_time)))
 
 
 def brief(result: VerifyResult) -> str:
@@ -151,7 +160,7 @@ def _misses_in_time(result: VerifyResult) -> str:
     misses, speed = result.keys.icache.ratio, result.throughput.programs
     if misses is None or result.keys.icache.verdict is Verdict.NEUTRAL:
         return ""
-    counted = f"I-cache misses ({percent(misses.value)}) are counted by simulation and are no time"
+    counted = f"I-cache misses ({percent(misses.value)}) {COUNTED}"
     if speed is None:
         return f"{counted}; what they are worth in time was not measured in this build."
     return (

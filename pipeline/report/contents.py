@@ -36,8 +36,8 @@ def _by_chain(chain: Ablation) -> str:
     left = [_WORDS[name] for name in names[last + 1 :]]
     without = f", without {_listed(left)}" if left else ""
     return (
-        "contains, each with its change of I-cache misses in tasks of the training, "
-        f"{_listed(found)}{without}; speeds with intervals: report.html, Ablation"
+        f"contains {_listed(found)}{without}, by I-cache misses in training tasks; "
+        "speeds: report.html, Ablation"
     )
 
 

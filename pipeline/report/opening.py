@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pipeline.core.variant import PRODUCTION, line_of
-from pipeline.judge.headline import remarks, sentences
+from pipeline.judge.headline import sentences, short_remarks
 from pipeline.report.in_tree import in_tree
 from pipeline.report.model import ReportModel
 
 
 def paired(model: ReportModel) -> str:
     """Return what the two columns are: else readers divide them, and wonder."""
-    plain, command, *rest = paired_lines(model)
-    return " ".join((plain, f"{command}.", *rest))
-
-
-def paired_lines(model: ReportModel) -> tuple[str, ...]:
-    """Return the same line by line; a command has one of its own."""
     return (
         "The baseline is this library built with -O2 and no profile. It is not the malloc that you "
-        "have. This compares with that; with `-- YOUR-PROGRAM` behind it, in a program of yours:",
-        f"`{against_libc(model)}`",
-        "Speed: the baseline is 1, and more is faster. The interval is that of the pairs.",
-        "Memory: both columns are medians; their change is the median over the pairs.",
+        "have. This compares with that; with `-- YOUR-PROGRAM` behind it, in a program of yours: "
+        f"{_libc(model)}. Speed: the baseline is 1, and more is faster. The interval is that of "
+        "the pairs. Memory: both columns are medians; their change is the median over the pairs."
     )
+
+
+def legend(model: ReportModel, *, libc: bool) -> Iterator[str]:
+    """Yield the same in short lines for the terminal, the command last if it is wanted.
+
+    What is published and current has it among the next commands of its build.
+    """
+    yield "The baseline is this library built with -O2 and no profile, not your malloc."
+    yield "Speed: more is faster. Peak memory: its ratio is the median over the pairs."
+    if libc:
+        yield f"against your malloc: {_libc(model)}"
+
+
+def _libc(model: ReportModel) -> str:
+    return f"`{against_libc(model)}`"
 
 
 def against_libc(model: ReportModel) -> str:
@@ -44,8 +54,8 @@ def opening_sentences(model: ReportModel) -> list[str]:
 
 
 def untabled(model: ReportModel) -> str:
-    """Return what of it no table of the terminal has."""
-    return " ".join(_of_variant(model, remarks(model.verify)))
+    """Return what of it no line or table of the terminal has."""
+    return " ".join(_of_variant(model, short_remarks(model.verify)))
 
 
 def _of_variant(model: ReportModel, said: list[str]) -> list[str]:

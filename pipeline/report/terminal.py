@@ -19,13 +19,13 @@ from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.outcome import memory_of, speed_of
 from pipeline.judge.samples import WorkloadThroughput
-from pipeline.judge.topic import KEYS
 from pipeline.report import text
 from pipeline.report.columns import left_out
 from pipeline.report.contents import contents
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.opening import paired_lines, untabled
+from pipeline.report.opening import legend, untabled
 from pipeline.report.rows import slowest_first
+from pipeline.report.untold import untold
 from pipeline.report.what_next import harmless, next_command, not_current
 
 SAID, WORDS = ("is", "memory"), 13
@@ -51,18 +51,27 @@ FINDINGS = {
 }
 
 
-def show_verdict(console: BuildConsole, model: ReportModel) -> None:
-    """Show the short table of a judgement among the messages of a run, or its headline alone."""
+def show_verdict(console: BuildConsole, model: ReportModel, *, why: bool = True) -> None:
+    """Show the short table of a judgement among the messages of a run, or its headline alone.
+
+    ``why`` is False where the next message says it.
+    """
     console.say("")
     if is_brief():
         _show(console.rich, _brief(model))
     else:
-        render_terminal(model, console.rich)
+        told_next = model.published and not model.stays
+        render_terminal(model, console.rich, libc=not told_next, why=why)
     console.say("")
 
 
-def render_terminal(model: ReportModel, console: Console) -> None:
-    """Print the verdict in one sentence, then every workload, the summary, and why."""
+def render_terminal(
+    model: ReportModel, console: Console, *, libc: bool = True, why: bool = True
+) -> None:
+    """Print the verdict in one sentence, then every workload, the summary, and why.
+
+    ``libc`` says whether the command that compares with libc is to stand there, too.
+    """
     wide = Console(file=console.file, width=UNWRAPPED, force_terminal=False)
     shown = console if console.is_terminal else wide
     show = partial(_show, shown)
@@ -75,11 +84,11 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     show("")
     show(_summary(model))
     show("")
-    for line in paired_lines(model):
+    for line in legend(model, libc=libc):
         show(line, style="dim")
-    for finding in model.findings:
+    for finding in untold(model):
         show(_finding(finding))
-    for said in _closing(model):
+    for said in _closing(model, why=why):
         show(said)
 
 
@@ -103,10 +112,11 @@ def _summary(model: ReportModel) -> Table:
     return table
 
 
-def _closing(model: ReportModel) -> Iterator[RenderableType]:
+def _closing(model: ReportModel, *, why: bool) -> Iterator[RenderableType]:
     """Yield what stands below the tables and findings: why, and what it was made for."""
     yield from filter(None, (harmless(model), model.verify.health.left_out))
-    yield _sentence(model)
+    if why:
+        yield f"why: {model.reason}"
     yield from filter(None, (untabled(model), contents(model), model.made_for))
     if model.geometry:
         yield _geometry(model.geometry)
@@ -114,9 +124,7 @@ def _closing(model: ReportModel) -> Iterator[RenderableType]:
 
 def _finding(finding: Finding) -> Text:
     word, style = FINDINGS[finding.kind]
-    told = finding.topic in KEYS  # the sentence below gives the reason
-    detail = "" if told else f": {finding.detail}"
-    return Text.assemble(f"{word}: ", Text(finding.what, style=style), detail)
+    return Text.assemble(f"{word}: ", Text(finding.what, style=style), f": {finding.detail}")
 
 
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:
@@ -284,10 +292,6 @@ def _effort(result: VerifyResult) -> str:
     """Say how much was measured, and whether the judge was tried on a known difference."""
     checked = "" if result.self_check else "; the self-check was not done"
     return f"mode: {result.mode}{checked}"
-
-
-def _sentence(model: ReportModel) -> Text:
-    return Text.assemble(_coloured(model.outcome.lower(), model), f": {model.reason}")
 
 
 def _coloured(word: str, model: ReportModel) -> Text:

@@ -84,6 +84,6 @@ def harmless(model: ReportModel) -> str:
         return ""
     refuse = "do not publish it" if model.withheld else "reject the version"
     return (
-        "what got worse did not stop this build; docs/verdicts.md says what does. "
-        f"If you do not want it, {refuse}"
+        "regressions did not stop this build; docs/verdicts.md says why. "
+        f"If you mind them, {refuse}"
     )

@@ -42,7 +42,7 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     if allowed:
         return
     dist = shop.tree.dist(shop.line)
-    show_verdict(shop.console, model)
+    show_verdict(shop.console, model, why=bool(model.refused_for))
     why = model.refused_for or f": {model.reason}"
     if (same := _same_as_current(dist, model)) is not None:
         raise GateError(

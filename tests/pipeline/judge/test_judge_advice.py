@@ -363,7 +363,7 @@ def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It named that of production, for the kind of processor of this machine."""
-    monkeypatch.setattr(terminal, "show_verdict", lambda *_: None)
+    monkeypatch.setattr(terminal, "show_verdict", lambda *_, **_more: None)
     monkeypatch.setattr(gate, "passes", lambda *_: (False, ""))
     shop: Any = SimpleNamespace(
         tree=Tree(tmp_path),
@@ -384,7 +384,7 @@ def test_a_build_of_the_current_library_that_another_judgement_passed_has_nothin
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was told to judge for longer, and that run then said that there is nothing to do."""
-    monkeypatch.setattr(terminal, "show_verdict", lambda *_: None)
+    monkeypatch.setattr(terminal, "show_verdict", lambda *_, **_more: None)
     monkeypatch.setattr(gate, "passes", lambda *_: (False, ""))
     result = judged(1.0, noise=10.0, misses=3.0)
     tree = Tree(tmp_path)

@@ -34,6 +34,7 @@ from pipeline.report.repeat import commands
 from pipeline.report.rows import slowest_first
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text, render_terminal
+from pipeline.report.untold import untold
 from pipeline.report.what_next import harmless
 from pipeline.stages.build.workshop import Options
 
@@ -366,3 +367,32 @@ def test_the_command_of_a_build_asks_for_the_same() -> None:
     ]
     context = cli.commands["build"].make_context("build", words[1:])
     assert context.params["verify_s"] == 90.0
+
+
+def test_the_terminal_tells_nothing_twice() -> None:
+    """Below the tables stood what they say, and the reason of the last line as a regression."""
+    said = terminal(bad())
+    for once in ("the memory limit is broken", "throughput is NO-GO", "no whole program"):
+        assert said.count(once) == 1
+    assert "mixed is slower" not in said
+    assert terminal(good()).count("accept") == 2  # the first line, and the reason
+
+
+def test_what_the_terminal_leaves_out_stands_in_the_page() -> None:
+    told = [one.what for one in untold(bad())]
+    assert told == ["python fails with the library"]
+    page = render_markdown(bad())
+    assert all(one.what in page for one in bad().findings)
+
+
+def test_a_finding_without_details_is_told() -> None:
+    bare = Finding.doubt("something odd", "", "keys")
+    assert [*untold(bad().model_copy(update={"findings": (bare,)}))] == [bare]
+
+
+def test_a_build_that_names_the_command_below_its_report_does_not_name_it_twice() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, color_system=None)
+    render_terminal(good(), console, libc=False, why=False)
+    assert "pipeline versus" not in stream.getvalue()
+    assert "why: " not in stream.getvalue()
