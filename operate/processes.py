@@ -112,6 +112,10 @@ class Process:
         except (OSError, NotElf):
             return None
 
+    def is_stopped(self) -> bool:
+        """Return whether a signal or a debugger has stopped it."""
+        return self.text("stat").rpartition(")")[2].split()[:1] in (["T"], ["t"])
+
     def command(self) -> str:
         """Return the name that `ps` and `top` show: redis-server, where the file is another's."""
         return self.text("comm").strip()
@@ -131,6 +135,18 @@ class Process:
         data = (self.folder / "auxv").read_bytes()
         pairs = struct.iter_unpack("@NN", data[: len(data) // 16 * 16])
         return bool(dict(pairs).get(_AT_SECURE, 0))
+
+    def sees_our_files(self) -> bool:
+        """Return whether a path leads it where it leads us.
+
+        In another mount namespace its root is called "/" as ours is, and may be another one; a
+        unit of systemd with PrivateTmp has a /tmp of its own.
+        """
+        own = self.proc / "self"
+        return all(
+            (self.folder / link).readlink() == (own / link).readlink()
+            for link in ("root", "ns/mnt")
+        )
 
     def place(self, path: str) -> Path:
         """Return where a file of its own root can be read, also if it is a container's."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from operate import exposition, statistics
+from operate.asking import peer
 from operate.exposition import LEFT_OUT, UP, Metric
 from operate.processes import Process
 from pipeline.core.errors import UsageError
@@ -103,7 +103,7 @@ def fetch(pid: int, path: str, seconds: float) -> str:
     ends = time.monotonic() + seconds
     with socket.socket(socket.AF_UNIX) as client:
         _connect(client, path, ends)
-        if _peer(client) != pid:
+        if peer(client) != pid:
             raise NotIts
         client.sendall(_REQUEST)
         answer = bytearray()
@@ -138,14 +138,6 @@ def _left(ends: float) -> float:
     if left <= 0:
         raise TimeoutError
     return left
-
-
-def _peer(client: socket.socket) -> int:
-    """Return the process that listens, which the system knows: nothing is sent to another one."""
-    size = struct.calcsize("3i")
-    said = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    pid: int = struct.unpack("3i", said)[0]
-    return pid
 
 
 def _body(answer: bytes) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from operate.asking import ask, silent
+from operate.asking import ask, elsewhere, silent
 from operate.processes import Process
 from operate.sockets import listening
 from pipeline.core.errors import UsageError
@@ -27,10 +27,7 @@ def look(process: Process) -> Document:
     process.require_readable()
     told = _ask(process, socket_path(process))
     if told.get("process") != _own_number(process):
-        raise UsageError(
-            f"another process answers at the socket of {process.pid}",
-            hint=f"put %p into {VARIABLE}: each process has a socket of its own then",
-        )
+        raise elsewhere(process)
     return {**told, "pid": process.pid, "system": rollup(process)}
 
 
@@ -51,8 +48,7 @@ def socket_path(process: Process) -> str:
     """Return where its socket should be, seen from here; UsageError if it names none."""
     named = "" if process.is_secure() else process.variables().get(VARIABLE, "")
     path = named.replace("%p", str(_own_number(process))) or _found(process)
-    same_root = (process.folder / "root").readlink() == (process.proc / "self/root").readlink()
-    return path if same_root else str(process.place(path))
+    return path if process.sees_our_files() else str(process.place(path))
 
 
 def _found(process: Process) -> str:

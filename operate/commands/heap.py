@@ -8,11 +8,11 @@ from http import HTTPStatus
 from pathlib import Path
 
 from operate import statistics
-from operate.asking import Answer, ask
+from operate.asking import Answer, ask_itself
 from operate.processes import Process, number
 from pipeline.core.errors import UsageError
 from pipeline.core.exit_codes import ExitCode
-from pipeline.core.files import replacing
+from pipeline.core.files import replace_bytes
 
 _EXAMPLES = """\
 The process must have been started with HAKMEM_STATS_SOCKET: docs/statistics.md.
@@ -45,12 +45,12 @@ def run(args: argparse.Namespace) -> int:
     path = statistics.socket_path(process)
     if args.begin or args.end:
         method = "POST" if args.begin else "DELETE"
-        answer = _checked(process, ask(process, path, method, "/heap"))
+        answer = _checked(process, ask_itself(process, path, method, "/heap"))
         print(f"process {process.pid}: {answer.sentence}")
         return ExitCode.OK
     if args.output is None and sys.stdout.isatty():
         raise UsageError("a terminal is no place for a profile", hint="name a file: -o app.heap")
-    _write(args.output, _checked(process, ask(process, path, "GET", "/heap")).body)
+    _write(args.output, _checked(process, ask_itself(process, path, "GET", "/heap")).body)
     return ExitCode.OK
 
 
@@ -68,7 +68,13 @@ def _checked(process: Process, answer: Answer) -> Answer:
             f"the library of process {process.pid} is too old to be asked for a heap profile",
             hint="start it with HAKMEM_PROFILE_HEAP=PATH (docs/heap-profiles.md), or a new library",
         )
-    raise UsageError(f"process {process.pid}: {answer.sentence}")
+    raise UsageError(f"process {process.pid}: {answer.sentence}", hint=_hint(answer.status))
+
+
+def _hint(status: int) -> str:
+    if status == HTTPStatus.NOT_IMPLEMENTED:
+        return "start the program with the production library: `hakmem run -- PROGRAM`"
+    return "ask again, once the process has memory and descriptors to spare"
 
 
 def _write(path: Path | None, body: bytes) -> None:
@@ -77,7 +83,5 @@ def _write(path: Path | None, body: bytes) -> None:
         return
     if path.is_dir():
         raise UsageError(f"{path} is a folder", hint="name a file in it, such as app.heap")
-    with replacing(path) as fresh:
-        fresh.touch(mode=0o600)
-        fresh.write_bytes(body)
+    replace_bytes(path, body, mode=0o600)
     print(f"written: {path}", file=sys.stderr)

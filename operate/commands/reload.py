@@ -6,7 +6,7 @@ import argparse
 from http import HTTPStatus
 
 from operate import statistics
-from operate.asking import ask
+from operate.asking import ask_itself
 from operate.processes import Process, number
 from pipeline.core.errors import UsageError
 from pipeline.core.exit_codes import ExitCode
@@ -32,12 +32,12 @@ def run(args: argparse.Namespace) -> int:
     """Ask for it, and say what came of it."""
     process = Process(args.pid)
     process.require_readable()
-    answer = ask(process, statistics.socket_path(process), "POST", "/options")
+    answer = ask_itself(process, statistics.socket_path(process), "POST", "/options")
     if answer.status == HTTPStatus.CONFLICT:
         raise UsageError(
-            f"process {process.pid} reads no file of options",
-            hint="start it with HAKMEM_CONF=file=/PATH; the file must be its user's or root's, and "
-            "nobody else may write to it (docs/limits.md)",
+            f"process {process.pid} read no file of options, and kept those that it has",
+            hint="its stderr says what is wrong with the file that HAKMEM_CONF=file=/PATH named at "
+            "its start; it says nothing if none was named (docs/limits.md)",
         )
     if not answer.is_good:
         raise UsageError(

@@ -9,7 +9,7 @@ import click
 
 from pipeline.commands.file_options import EXISTING_FILE, OUTPUT_FILE, require_folder
 from pipeline.core.exit_codes import ExitCode
-from pipeline.core.files import replace_text, replacing
+from pipeline.core.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
     from pipeline.heap.look import Named
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NOTHING_LIVES = (
     "note: nothing of what was sampled lived then; --what allocated shows all since the start, "
-    "HAKMEM_PROFILE_SIGNAL makes a program write a profile while it runs"
+    "`hakmem heap PID` has the profile of a program while it runs (docs/heap-profiles.md)"
 )
 NO_SAMPLES = (
     "note: nothing was sampled: the program asked for too little, or the profile began too late; "
@@ -118,8 +118,7 @@ def _write_pprof(out: Path, first: Named, later: Named | None) -> None:
     from pipeline.heap.tree import What
 
     allocated, live = look(first, later, What.ALLOCATED), look(first, later, What.LIVE)
-    with replacing(out) as fresh:
-        fresh.write_bytes(encode(allocated.whole, live.whole, live.profile.rate))
+    replace_bytes(out, encode(allocated.whole, live.whole, live.profile.rate))
 
 
 def _show(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pipeline.core.errors import SpaceError
+from pipeline.core.errors import SpaceError, UsageError
 
 
 @contextmanager
@@ -17,8 +17,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
     The folder is made if it is not there. After an error, ctrl-C or a kill ``path`` is as it was. A
     link is replaced, not what it points to. Raises SpaceError, which names ``path``, when the
-    system refuses.
+    system refuses, and UsageError for a device or a pipe: root would put a file in its place.
     """
+    if is_special(path):
+        raise UsageError(f"{path} is no file", hint="name a file, which may be there or not")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         if not path.parent.exists():
@@ -48,21 +50,35 @@ def _left_by_the_dead(path: Path) -> list[Path]:
     ]
 
 
+def is_special(path: Path) -> bool:
+    """Return whether a path leads to something that is neither file nor folder: a device, a pipe.
+
+    Such a thing is written to as it is: /dev/stdout, /dev/null, a shell's ``>(...)``.
+    """
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write ``text`` by :func:`replacing` to ``path``, or to the file that it is a link to.
 
     What is there and no file, as a pipe or a terminal, is written to as it is.
     """
+    replace_bytes(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def replace_bytes(path: Path, body: bytes, mode: int = 0o666) -> None:
+    """Write bytes the same way; ``mode`` says who may read the file, as far as the umask lets."""
     if path.exists() and not path.is_file():
-        _write_into(path, text)
+        _write_into(path, body)
         return
     with replacing(path.resolve()) as fresh:
-        fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
+        fresh.touch(mode)
+        fresh.write_bytes(body)
 
 
-def _write_into(path: Path, text: str) -> None:
+def _write_into(path: Path, body: bytes) -> None:
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        path.write_bytes(body)
     except BrokenPipeError:
         raise  # who reads has seen enough
     except OSError as error:

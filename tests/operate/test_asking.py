@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import socket
 import stat
+import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from made import ROOT, Compile, compile_c, hakmem, loads
 from test_check_process import echo, running
-from test_top import answering
+from test_metrics import answering
 
+from operate import asking
+from operate.processes import Process
+from pipeline.core.errors import UsageError
 from pipeline.core.exit_codes import ExitCode
 
 __all__ = ["compile_c", "echo"]
@@ -92,21 +100,31 @@ def test_reload(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
         refused = hakmem("reload", str(process))
     assert said.stdout.startswith(f"process {process}: the file was read again")
     assert "purge delay 700 ms" in top
-    assert refused.returncode == ExitCode.USAGE and "HAKMEM_CONF=file=/PATH" in refused.stderr
+    assert refused.returncode == ExitCode.USAGE and "its stderr says what" in refused.stderr
 
 
 def test_reload_without_a_file(allocates: Path, env: dict[str, str]) -> None:
     with running(allocates, **env) as process:
         said = hakmem("reload", str(process))
-    assert said.returncode == ExitCode.USAGE and "reads no file of options" in said.stderr
+    assert said.returncode == ExitCode.USAGE and "read no file of options" in said.stderr
 
 
 @pytest.mark.parametrize("words", [["heap"], ["heap", "--begin"], ["reload"]])
-def test_a_library_before_these_commands(tmp_path: Path, echo: Path, words: list[str]) -> None:
-    path = tmp_path / "old.sock"
-    with running(echo, **{VARIABLE: str(path)}) as process, answering(path, "", "405 No"):
+def test_a_library_before_these_commands(tmp_path: Path, words: list[str]) -> None:
+    with answering(tmp_path, 'client.sendall(b"HTTP/1.0 405 No\\r\\n\\r\\n")') as process:
         said = hakmem(*words, str(process))
     assert said.returncode == ExitCode.USAGE and "too old" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"), [("501 No", "production library"), ("503 No", "ask again")]
+)
+def test_a_library_that_cannot(tmp_path: Path, status: str, hint: str) -> None:
+    what = f'client.sendall(b"HTTP/1.0 {status}\\r\\n\\r\\nnone here")'
+    with answering(tmp_path, what) as process:
+        said = hakmem("heap", "--begin", str(process))
+    assert said.returncode == ExitCode.USAGE and "none here" in said.stderr
+    assert hint in said.stderr and "pipeline --help" not in said.stderr
 
 
 def test_a_folder_is_no_file(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
@@ -114,3 +132,90 @@ def test_a_folder_is_no_file(tmp_path: Path, allocates: Path, env: dict[str, str
         hakmem("heap", "--begin", str(process))
         said = hakmem("heap", "-o", str(tmp_path), str(process))
     assert said.returncode == ExitCode.USAGE and "is a folder" in said.stderr
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
+    """Root would have put a file in the place of /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with running(allocates, **env) as process:
+        hakmem("heap", "--begin", str(process))
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            said = hakmem("heap", "-o", str(pipe), str(process))
+            text = reader.communicate()[0]
+    assert said.returncode == 0 and text.startswith("heap profile: ")
+    assert pipe.is_fifo()
+
+
+def test_a_full_device_is_named(allocates: Path, env: dict[str, str]) -> None:
+    with running(allocates, **env) as process:
+        hakmem("heap", "--begin", str(process))
+        said = hakmem("heap", "-o", "/dev/full", str(process))
+    assert said.returncode == ExitCode.SPACE and "cannot write /dev/full: No space" in said.stderr
+
+
+@pytest.mark.parametrize("words", [["heap"], ["heap", "--begin"], ["reload"]])
+def test_nothing_is_said_to_another_process(
+    tmp_path: Path, echo: Path, allocates: Path, env: dict[str, str], words: list[str]
+) -> None:
+    """A child has the variable of its parent."""
+    env[VARIABLE] = f"{tmp_path}/one"
+    with running(allocates, **env) as other, running(echo, **{VARIABLE: env[VARIABLE]}) as process:
+        said = hakmem(*words, str(process))
+        untouched = hakmem("heap", str(other))
+    assert said.returncode == ExitCode.USAGE and "another process answers" in said.stderr
+    assert untouched.returncode == ExitCode.USAGE and "was begun" in untouched.stderr
+
+
+def test_a_stopped_process(tmp_path: Path) -> None:
+    with answering(tmp_path) as process:
+        os.kill(process, signal.SIGSTOP)
+        said = hakmem("heap", "--begin", str(process))
+    assert said.returncode == ExitCode.USAGE and f"`kill -CONT {process}`" in said.stderr
+
+
+@pytest.mark.parametrize("others", [1, 3])
+def test_a_process_that_serves_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    """One other waits already, or more than the system lets wait."""
+    monkeypatch.setattr(asking, "_SECONDS", 1)
+    path, slow = tmp_path / "s", Process(os.getpid())
+    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as held:
+        listener.bind(str(path))
+        listener.listen(1)
+        for _ in range(others - 1):
+            held.enter_context(socket.socket(socket.AF_UNIX)).connect(str(path))
+        with pytest.raises(UsageError, match="did not answer within 1 seconds"):
+            asking.ask_itself(slow, str(path), "GET", "/heap")
+
+
+def test_who_is_cut_off_asks_once_more(tmp_path: Path) -> None:
+    yes = 'client.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\nyes")'
+    once = f'sys.argv.append("") or len(sys.argv) > 2 and {yes}'
+    with answering(tmp_path, once) as process:
+        said = hakmem("heap", "--begin", str(process))
+    assert said.stdout == f"process {process}: yes\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a mount namespace is root's")
+def test_a_process_with_files_of_its_own(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
+    """As a unit of systemd with PrivateTmp has, or a container: each calls its root "/"."""
+    own, program = tmp_path / "own", tmp_path / "program"
+    own.mkdir()
+    program.write_text(f"#!/bin/sh\nmount -t tmpfs none {own} && exec {allocates}\n", "utf-8")
+    program.chmod(0o755)
+    env = {"LD_PRELOAD": env["LD_PRELOAD"], VARIABLE: f"{own}/%p.sock"}
+    shell = subprocess.Popen(
+        ["unshare", "-m", program], stdin=-1, stdout=-1, env={**os.environ, **env}
+    )
+    with shell as child:
+        assert child.stdin and child.stdout
+        child.stdin.write(b"a\n")
+        child.stdin.flush()
+        begun = child.stdout.readline()
+        said = hakmem("heap", "--begin", str(child.pid))
+        child.stdin.close()
+    if not begun:
+        pytest.skip("no mount namespace can be made here")
+    assert said.stdout == f"process {child.pid}: a heap profile begins\n", said.stderr

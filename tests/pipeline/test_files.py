@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.errors import BusyError, SpaceError
+from pipeline.core.errors import BusyError, SpaceError, UsageError
 from pipeline.core.files import replace_text, replacing
 from pipeline.core.lock import tree_lock
 
@@ -131,6 +131,17 @@ def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_no_file_takes_the_place_of_a_pipe(tmp_path: Path) -> None:
+    """Nor that of a device: root may do that to /dev/null."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    for path in (pipe, link):
+        with pytest.raises(UsageError, match=f"{path} is no file"), replacing(path):
+            pass
+    assert pipe.is_fifo() and link.is_symlink()
 
 
 def test_a_folder_that_cannot_be_made_is_named() -> None:
