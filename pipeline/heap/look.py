@@ -45,17 +45,19 @@ class Look:
             ("bytes, estimated", signed_size(sum(self.sums.values()))),
             *([("the growth has", self.moved)] if self.moved else []),
             ("samples", self.samples),
-            *_precision(self.profile.rate),
+            *_precision(self.profile.rate, lost),
             *([("samples lost", f"{lost:,}: there was no room for them")] if lost else []),
             *([("stacks cut", f"{cut:,}: {_CUT}")] if cut else []),
         ]
 
 
-def _precision(rate: int) -> list[tuple[str, str]]:
+def _precision(rate: int, lost: int) -> list[tuple[str, str]]:
     """Return how far a row may be off: by the root of its samples, which come by chance.
 
-    At a rate of one byte hardly a block is passed over.
+    At a rate of one byte hardly a block is passed over, unless the tables are full.
     """
+    if rate == 1 and lost:
+        return [("one sample", "for nearly each block"), ("error of a row", "unknown: see below")]
     if rate == 1:
         return [("one sample", "for nearly each block"), ("error of a row", "almost none")]
     at = f"10 % at {size(100 * rate)}, 30 % at {size(11 * rate)}"

@@ -320,6 +320,14 @@ def test_pprof_takes_growth_and_stacks_without_names() -> None:
     assert b"?" in plain and encode({}, {}, 1) == encode({}, {}, 1)
 
 
+def test_lost_samples_are_no_small_error(tmp_path: Path) -> None:
+    path = tmp_path / "full.heap"
+    head = HEAD.replace("heap_v2/1024", "heap_v2/1")
+    path.write_text(f"{head}3: 3000 [5: 5000] @ 0x10\n\n{TAIL}")
+    said = pipeline("heap", path).stdout
+    assert "error of a row       unknown" in said and "samples lost         2: " in said
+
+
 def test_a_program_that_has_freed_all_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "end.heap"
     path.write_text("heap profile: 0: 0 [ 2: 200] @ heap_v2/64\n0: 0 [2: 200] @ 0x10\n\n" + TAIL)
