@@ -47,7 +47,7 @@ def library(process: Process, path: str) -> dict[str, Any]:
     return {
         "path": path,
         "replaced_since": is_gone(path),
-        "removed_since": is_gone(path) and not process.place(path).exists(),
+        "removed_since": is_gone(path) and not process.seen(path).exists(),
         "build_id": elf.build_id if elf else None,
         "version": known.version if known else None,
         "profile": known.profile if known else None,
@@ -65,7 +65,7 @@ def restart_gives_another(process: Process, path: str, now: Library | None) -> b
     """
     named = [one for one in process.preloads() if allocators.is_ours(one) and "/" in one]
     file = process.leads_to((named or [path])[0].removesuffix(GONE))
-    if file is None or (not is_gone(path) and file.samefile(process.place(path))):
+    if file is None or (not is_gone(path) and file.samefile(process.seen(path))):
         return False
     then = libraries.manifest_of(file)
     if then is None:
@@ -92,12 +92,12 @@ def _is_hidden(process: Process, ours: str | None) -> bool:
 def library_at(process: Process, path: str) -> Library | None:
     """Return the published library that has the bytes of a mapped file."""
     if not is_gone(path):
-        return libraries.manifest_of(process.place(path))
+        return libraries.manifest_of(process.seen(path))
     try:
         digest = hashlib.sha256(process.mapped(path).read_bytes()).hexdigest()
     except OSError:
         return None
-    return libraries.by_digest(process.place(path), digest)
+    return libraries.by_digest(process.seen(path), digest)
 
 
 def _is_linked_in(process: Process, server: str) -> bool:

@@ -152,6 +152,19 @@ class Process:
         """Return where a file of its own root can be read, also if it is a container's."""
         return self.folder / "root" / path.removesuffix(GONE).lstrip("/")
 
+    def seen(self, path: str) -> Path:
+        """Return where a file that it has mapped can be read.
+
+        The system tells the path from our root: after a chroot it begins with the folder that is
+        the root of the process.
+        """
+        try:
+            root = str((self.folder / "root").readlink())
+        except OSError:
+            root = "/"
+        within = root != "/" and path.startswith(f"{root}/")
+        return self.place(path.removeprefix(root) if within else path)
+
     def has_file(self, path: str) -> bool:
         """Return whether a path leads to a file in its own root, also through links."""
         return self.leads_to(path) is not None
@@ -176,7 +189,7 @@ class Process:
         The kernel keeps such a file as map_files/START-END; to open it needs root's rights.
         """
         if not is_gone(path):
-            return self.place(path)
+            return self.seen(path)
         ends = (line.split(maxsplit=5) for line in self.text("maps").splitlines())
         spans = [words[0] for words in ends if len(words) == 6 and words[5] == path]
         starts = (tuple(f"{int(end, 16):x}" for end in span.split("-")) for span in spans)

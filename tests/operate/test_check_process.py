@@ -359,6 +359,19 @@ def test_of_a_go_program_malloc_is_not_all(compile_c: Compile, library: Path) ->
     assert "Go's own heap is not malloc's" in said
 
 
+def test_what_a_process_maps_after_a_chroot_is_named_from_our_root(tmp_path: Path) -> None:
+    root = tmp_path / "jail"
+    (root / "lib").mkdir(parents=True)
+    (root / "lib/libhakmem.so").touch()
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7/root").symlink_to(root)
+    jailed = Process(7, tmp_path)
+    for path in (f"{root}/lib/libhakmem.so", "/lib/libhakmem.so"):
+        assert jailed.seen(path) == tmp_path / "7/root/lib/libhakmem.so"
+        assert jailed.mapped(path).is_file()
+    assert jailed.seen(f"{root}2/lib") == jailed.place(f"{root}2/lib")
+
+
 @pytest.mark.parametrize("pid", ["4194305", "2"])
 def test_no_such_process_or_none_with_a_program(pid: str) -> None:
     done = hakmem("check", pid)
