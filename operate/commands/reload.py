@@ -45,5 +45,5 @@ def run(args: argparse.Namespace) -> int:
             hint="send the signal that HAKMEM_CONF_SIGNAL names (docs/limits.md), or start it "
             "with a new library",
         )
-    print(f"process {process.pid}: {answer.sentence}; its stderr says what changed")
+    print(f"process {process.pid}: {answer.sentence}; its stderr says what changed or was refused")
     return ExitCode.OK
