@@ -134,7 +134,9 @@ def test_a_folder_is_no_file(tmp_path: Path, allocates: Path, env: dict[str, str
     assert said.returncode == ExitCode.USAGE and "is a folder" in said.stderr
 
 
-def test_what_is_no_file_is_written_to(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
+def test_what_is_no_file_is_written_to(
+    tmp_path: Path, allocates: Path, env: dict[str, str]
+) -> None:
     """Root would have put a file in the place of /dev/null."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -199,7 +201,9 @@ def test_who_is_cut_off_asks_once_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a mount namespace is root's")
-def test_a_process_with_files_of_its_own(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
+def test_a_process_with_files_of_its_own(
+    tmp_path: Path, allocates: Path, env: dict[str, str]
+) -> None:
     """As a unit of systemd with PrivateTmp has, or a container: each calls its root "/"."""
     own, program = tmp_path / "own", tmp_path / "program"
     own.mkdir()
