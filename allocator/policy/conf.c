@@ -91,17 +91,24 @@ static void refuse_name(const char *source, const entry *e) {
         hak_name_refuse(source, e->name, e->name_length, HAK_PREFIX);
 }
 
-void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
+/* False: it does not count. */
+static bool read_entry(const char *source, const entry *e, hak_policy *draft) {
+    enum hak_option_index option = hak_option_find(e->name, e->name_length);
+    if (e->name_length == 0 || is_file(e))
+        return true;
+    if (option != HAK_OPTIONS)
+        return hak_conf_set(source, option, e->value, draft);
+    if (draft->quiet == 0)
+        refuse_name(source, e);
+    return false;
+}
+
+int hak_conf_read(const char *source, const char *text, hak_policy *draft) {
     entry e;
-    while ((text = next(text, &e)) != NULL) {
-        enum hak_option_index option = hak_option_find(e.name, e.name_length);
-        if (e.name_length == 0 || is_file(&e))
-            continue;
-        if (option != HAK_OPTIONS)
-            hak_conf_set(source, option, e.value, draft);
-        else if (draft->quiet == 0)
-            refuse_name(source, &e);
-    }
+    int refused = 0;
+    while ((text = next(text, &e)) != NULL)
+        refused += !read_entry(source, &e, draft);
+    return refused;
 }
 
 /* ---- the file ---- */
@@ -121,16 +128,14 @@ bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy 
     return named;
 }
 
-bool hak_conf_read_file(const char *path, hak_policy *draft) {
-    char text[FILE_SIZE];
+int hak_conf_read_file(const char *path, hak_policy *draft) {
+    char text[FILE_SIZE], source[HAK_CONF_PATH + 2];
     const char *why;
-    bool believed = hak_os_read_trusted(path, text, sizeof text, &why) >= 0;
-    if (believed) {
-        char source[HAK_CONF_PATH + 2];
-        stpcpy(stpcpy(source, path), ": ");
-        hak_conf_read(source, text, draft);
-    } else if (draft->quiet == 0) {
-        hak_tell("%s %s; not read", path, why);
+    if (hak_os_read_trusted(path, text, sizeof text, &why) < 0) {
+        if (draft->quiet == 0)
+            hak_tell("%s %s; not read", path, why);
+        return -1;
     }
-    return believed;
+    stpcpy(stpcpy(source, path), ": ");
+    return hak_conf_read(source, text, draft);
 }

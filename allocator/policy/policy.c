@@ -211,36 +211,39 @@ static HAK_COLD void tell_change(enum hak_option_index option, unsigned long bef
 }
 
 /* Reports what the file would change. Options that count at the start alone stay in `draft` as they
- * were. */
-static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
+ * were; returns how many these are. */
+static HAK_COLD int tell_changes(const hak_policy *before, hak_policy *draft) {
     bool told = draft->quiet != 0;
+    int kept = 0;
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
         enum hak_option_index option = (enum hak_option_index)i;
         unsigned long old = *hak_policy_at(before, option), new = *hak_policy_at(draft, option);
         if (old != new && draft->quiet == 0)
             tell_change(option, old, new);
         told = told || old != new;
+        kept += old != new && !hak_option_is_live(option);
         if (!hak_option_is_live(option))
             *hak_policy_at(draft, option) = old;
     }
     if (!told)
         hak_tell("%s was read again: no change", conf_path);
+    return kept;
 }
 
-bool hak_policy_read_again(void) {
+int hak_policy_read_again(void) {
     hak_policy before, draft;
     if (conf_path[0] == '\0')
-        return false;
+        return -1;
     hak_lock_take(&lock);
     hak_policy_copy(&before);
     copy_fields(&draft, &before);
-    bool believed = hak_conf_read_file(conf_path, &draft);
-    if (believed) {
-        tell_changes(&before, &draft);
+    int refused = hak_conf_read_file(conf_path, &draft);
+    if (refused >= 0) {
+        refused += tell_changes(&before, &draft);
         publish(&draft);
     }
     hak_lock_give(&lock);
-    return believed;
+    return refused;
 }
 
 /* ---- signals ---- */

@@ -65,8 +65,9 @@ void hak_policy_on_signal(enum hak_option_index option, void (*handler)(int sign
 HAK_COLD void hak_policy_look_at_signals(void);
 
 /* Reads the file that HAKMEM_CONF named again; what it says of options that may change counts, over
- * all else. False: there is none. */
-HAK_COLD bool hak_policy_read_again(void);
+ * all else. Returns how many of its entries do not count, as stderr says; -1: there is no file, or
+ * it may not be believed. */
+HAK_COLD int hak_policy_read_again(void);
 
 /* One line on stderr for each option whose value is not this build's default. */
 HAK_COLD void hak_policy_tell(void);

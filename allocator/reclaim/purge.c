@@ -51,7 +51,7 @@ void hak_purge_start(void) {
 }
 
 static HAK_COLD void read_again(void) {
-    if (hak_policy_read_again())
+    if (hak_policy_read_again() >= 0)
         follow();
 }
 

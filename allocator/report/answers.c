@@ -124,12 +124,15 @@ static void end_profile(client c) {
 }
 
 static void read_options(client c) {
-    if (!hak_policy_read_again()) {
+    int refused = hak_policy_read_again();
+    if (refused >= 0)
+        hak_purge_follow();
+    if (refused < 0)
         say(c, "409 Conflict", "HAKMEM_CONF named no file, or it cannot be believed any more\n");
-        return;
-    }
-    hak_purge_follow();
-    say(c, "200 OK", "the file was read again\n");
+    else if (refused > 0)
+        say(c, "422 Unprocessable Content", "the file was read again; some of it does not count\n");
+    else
+        say(c, "200 OK", "the file was read again\n");
 }
 
 /* ---- one client ---- */

@@ -39,11 +39,17 @@ def run(args: argparse.Namespace) -> int:
             hint="its stderr says what is wrong with the file that HAKMEM_CONF=file=/PATH named at "
             "its start; it says nothing if none was named (docs/limits.md)",
         )
+    if answer.status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        raise UsageError(
+            f"process {process.pid}: {answer.sentence}",
+            hint="its stderr names each entry that it refused, or that counts at the start alone; "
+            "all others are in force",
+        )
     if not answer.is_good:
         raise UsageError(
             f"the library of process {process.pid} is too old to be asked",
             hint="send the signal that HAKMEM_CONF_SIGNAL names (docs/limits.md), or start it "
             "with a new library",
         )
-    print(f"process {process.pid}: {answer.sentence}; its stderr says what changed or was refused")
+    print(f"process {process.pid}: {answer.sentence}; its stderr says what changed")
     return ExitCode.OK

@@ -103,6 +103,20 @@ def test_reload(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
     assert refused.returncode == ExitCode.USAGE and "its stderr says what" in refused.stderr
 
 
+@pytest.mark.parametrize("entry", ["purge_delay = soon", "purge_dely = 1", "reserve = 2"])
+def test_reload_of_what_does_not_count(
+    tmp_path: Path, allocates: Path, env: dict[str, str], entry: str
+) -> None:
+    conf = tmp_path / "conf"
+    conf.touch(0o600)
+    with running(allocates, **env, HAKMEM_CONF=f"file={conf}") as process:
+        conf.write_text(f"soft_limit = 1G\n{entry}\n", "utf-8")
+        said = hakmem("reload", str(process))
+        top = hakmem("top", "--once", str(process)).stdout
+    assert said.returncode == ExitCode.USAGE and "some of it does not count" in said.stderr
+    assert "soft 1.0 GiB" in top
+
+
 def test_reload_without_a_file(allocates: Path, env: dict[str, str]) -> None:
     with running(allocates, **env) as process:
         said = hakmem("reload", str(process))
