@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 
 from pipeline.core.errors import ChildError, PipelineError, ToolError
 from pipeline.core.process import run
-from pipeline.heap import read
+from pipeline.heap import read, rust
 from pipeline.heap.stacks import Frame
 from pipeline.toolchain.find import INSTALL_HINT, llvm_folders
 
@@ -81,7 +81,7 @@ def demangled(names: Iterable[str]) -> Callable[[str], str]:
         if mangled:
             plain |= dict(zip(mangled, _filtered(tool, mangled), strict=False))
         mangled = [name for name in mangled if plain.get(name, name) == name]
-    return lambda name: plain.get(name, name)
+    return lambda name: rust.plain(plain.get(name, name))
 
 
 def _demanglers() -> Iterator[Path]:
