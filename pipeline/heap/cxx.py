@@ -1,6 +1,8 @@
 """C++ names as a person reads them, and stacks without the inside of the standard library.
 
 ``short`` is for display; sums and trees go by whole names, so that no two functions become one.
+Stacks of Rust are folded, too: its standard library has no names that tell its inside, so of its
+functions that call each other the outermost stays.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from pipeline.heap.stacks import Stack, Sums
+from pipeline.heap.rust import Name, StdName
+from pipeline.heap.stacks import Frame, Stack, Sums
 
 _NEW = r"operator (?:new|delete)\b|_[MS]_\w|__invoke(?:_impl)?\b|lib(?:std)?c\+\+\S*\+0x"
 _STD = re.compile(rf"(?:std|__gnu_cxx|__cxxabiv1)::|{_NEW}")
@@ -61,7 +64,7 @@ def apart(names: Iterable[str]) -> dict[str, str]:
 def _shortened(name: str, shown: str | None) -> str:
     """Return a name without what stands in brackets, but those ``shown``; None: the whole name."""
     plain = _NO_NAME.sub("", name)
-    if shown is None or not _is_cxx(plain):
+    if shown is None or isinstance(name, Name) or not _is_cxx(plain):
         return name
     text = "".join(_folded(_INLINE_NAMESPACE.sub("std::", plain), shown))
     for long, brief in _TYPES.items():
@@ -121,13 +124,19 @@ def _without_result(text: str) -> str:
 
 
 def is_std(name: str) -> bool:
-    """Return whether a function is the standard library's."""
+    """Return whether a function is the standard library's, of C++ or of Rust."""
+    if isinstance(name, Name):
+        return isinstance(name, StdName)
     return _STD.match(short(name)) is not None
 
 
 def _is_inside(name: str) -> bool:
-    """Return whether a function belongs to the inside of the standard library."""
-    return is_std(name) and _INSIDE.match(short(name).partition("(")[0]) is not None
+    """Return whether a function belongs to the inside of the standard library of C++."""
+    return (
+        not isinstance(name, Name)
+        and is_std(name)
+        and _INSIDE.match(short(name).partition("(")[0]) is not None
+    )
 
 
 def fold(sums: Sums) -> dict[Stack, float]:
@@ -143,6 +152,16 @@ def fold(sums: Sums) -> dict[Stack, float]:
 
 
 def _fold(stack: Stack) -> Stack:
-    kept = [frame for frame in stack if not _is_inside(frame.name)]
+    kept = [frame for frame in _without_rust_inside(stack) if not _is_inside(frame.name)]
     own = max((i for i, frame in enumerate(kept) if not is_std(frame.name)), default=-1)
     return tuple(kept[: own + 2]) or stack[:1]
+
+
+def _without_rust_inside(stack: Stack) -> Iterator[Frame]:
+    """Yield the frames but those that Rust's standard library calls within itself."""
+    within = False
+    for frame in stack:
+        inside = isinstance(frame.name, StdName)
+        if not (inside and within):
+            yield frame
+        within = inside

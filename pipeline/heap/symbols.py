@@ -21,8 +21,8 @@ from pipeline.heap.stacks import Frame
 from pipeline.toolchain.find import INSTALL_HINT, llvm_folders
 
 TOOLS = ("llvm-addr2line", "addr2line")
-DEMANGLERS = ("c++filt", "llvm-cxxfilt")
-"""Each knows names that the other leaves as they are, and addr2line's own leaves some, too."""
+DEMANGLERS = ("llvm-cxxfilt", "c++filt")
+"""Each knows names that the other leaves as they are; addr2line's own would hide what is Rust's."""
 MANGLED = ("_Z", "___Z", "_R")
 LIMIT_S = 300.0
 TAKES_STACKS, THERE = "hak_os_stack", "allocator/os"
@@ -81,7 +81,7 @@ def demangled(names: Iterable[str]) -> Callable[[str], str]:
         if mangled:
             plain |= dict(zip(mangled, _filtered(tool, mangled), strict=False))
         mangled = [name for name in mangled if plain.get(name, name) == name]
-    return lambda name: rust.plain(plain.get(name, name))
+    return lambda name: rust.named(name, plain.get(name, name))
 
 
 def _demanglers() -> Iterator[Path]:
@@ -89,7 +89,7 @@ def _demanglers() -> Iterator[Path]:
     with suppress(PipelineError):
         folders += map(str, llvm_folders())
     for name in DEMANGLERS:
-        if path := shutil.which(name) or shutil.which(name, path=os.pathsep.join(folders)):
+        if path := shutil.which(name, path=os.pathsep.join(folders)) or shutil.which(name):
             yield Path(path)
 
 
@@ -153,7 +153,7 @@ def _ask(tool: Path, file: Path, addresses: Sequence[int]) -> list[tuple[Frame, 
     asked = [f"{address:#x}" for address in addresses]
     answers: list[list[Frame]] = []
     # An address, then pairs of lines: a function, and where it stands in the sources.
-    lines = iter(_lines(tool, ("-a", "-f", "-i", "-C", "-e", file), asked))
+    lines = iter(_lines(tool, ("-a", "-f", "-i", "-e", file), asked))
     for line in lines:
         if line.startswith("0x"):
             answers.append([])
