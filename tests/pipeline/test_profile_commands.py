@@ -236,6 +236,12 @@ def test_a_driver_whose_server_did_nothing_is_told(
     assert all(word in other for word, other in zip(notes, others, strict=True))
 
 
+def test_a_server_that_no_preload_can_reach_is_one_of_the_reasons() -> None:
+    found = [process(command="rm", about_events=99)]
+    _, told = tried.seen(1, found, ("sh", "drive.sh"))
+    assert "without LD_PRELOAD" in told and "be static, or in Go" in told
+
+
 def test_a_long_run_is_told_what_judging_takes() -> None:
     *_, said = tried.seen(12.0, [process(command="mine", about_events=10**6)])
     assert "a second of work is enough" in said and "20 runs or more: 4 min or more" in said

@@ -92,8 +92,9 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
     )
     if _is_tool(most, command):
         yield (
-            f"note: the busiest process is {program_in(most.name)}, a tool: was "
-            "the server asked anything, or does it run without LD_PRELOAD?"
+            f"note: the busiest process is {program_in(most.name)}, a tool: was the server asked "
+            "anything? It may also run without LD_PRELOAD, be static, or in Go, which has a heap "
+            "of its own"
         )
     elif seconds < SHORT_S:
         yield "note: that is hardly more than its start: give it work for a second or more"
