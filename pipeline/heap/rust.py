@@ -46,9 +46,10 @@ class StdName(Name):
 
 def named(mangled: str, text: str) -> str:
     """Return a function's name from what a demangler says; a Name if it is Rust's."""
-    older = plain(text)
     if mangled.startswith("_R") and text != mangled:
-        return _of(_ADDED.sub("", text), {_crate(mangled, text)})
+        newer = _ADDED.sub("", text)
+        return _of(newer, {_crate(mangled, newer)})
+    older = plain(text)
     if older != text or _MANGLED.fullmatch(mangled):
         return _of(older, _crates(older))
     return StdName(text) if _HELPER.fullmatch(mangled) else text

@@ -133,6 +133,8 @@ def test_newer_names_have_no_hashes_either() -> None:
     mangled = "_RNvCs1234_3kvd3set"
     assert rust.named(mangled, "kvd[3c1c0]::set::<[u8; 4]> (.llvm.12)") == "kvd::set::<[u8; 4]>"
     assert rust.named("_ZN3kvd3set17h0ff2c635f9b261d4E", "kvd::set") == "kvd::set"
+    collect = "<kvd[1a]::I as core[2b]::Iterator>::collect"
+    assert is_std(rust.named("_RNvYNtC3kvd1INtC4core8Iterator7collect", collect))
 
 
 def test_names_are_never_short() -> None:
