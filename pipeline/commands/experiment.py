@@ -186,7 +186,7 @@ def _conclusion(found: VersusResult) -> str:
         do = "leave the change out"
     return (
         f"{do}; commit the entry and docs/experiments.md, which tell others what was tried, "
-        "or take the note back: `git checkout docs/experiments*`"
+        "or take the note back: `git checkout docs/experiments*`, and delete the entry if it is new"
     )
 
 

@@ -26,8 +26,8 @@ RULES: Mapping[str, str] = {
 
 
 SAME_PLAIN = (
-    "The plain builds of both sides are the same bytes: the change reaches no code. Where the two "
-    "libraries differ, that comes from lists, training, geometry or flags, or is chance."
+    "The plain builds of both sides are the same bytes: no source was changed. Where the two "
+    "libraries differ, that comes from geometry, lists, training or flags, or is chance."
 )
 
 

@@ -74,7 +74,7 @@ def scripted(tmp_path: Path) -> Path:
     (root / "training/profiles").mkdir(parents=True)
     (root / "training/profiles/mixed.toml").touch()
     author = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-    for words in (("init", "-q"), (*author, "commit", "-qm", "x", "--allow-empty")):
+    for words in (("init", "-q"), ("add", "training"), (*author, "commit", "-qm", "x")):
         subprocess.run(["git", "-C", root, *words], check=True)
     return root
 
@@ -115,6 +115,22 @@ def test_the_script_finds_an_unknown_profile_before_it_builds(scripted: Path) ->
     done = script("HEAD", "mixd+hardened", at=scripted)
     assert (done.returncode, done.stdout) == (ExitCode.PROFILE, "")
     assert done.stderr.startswith("error: unknown profile 'mixd'; known: mixed")
+
+
+def test_the_script_wants_the_profile_in_the_revision(scripted: Path) -> None:
+    (scripted / "training/profiles/shop.toml").touch()
+    done = script("HEAD", "shop", at=scripted)
+    assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
+    assert done.stderr.startswith("error: revision 'HEAD' has no profile 'shop'\n")
+
+
+def test_the_script_takes_the_profile_of_a_folder(scripted: Path) -> None:
+    version = scripted / "dist/shop/0.2.0-1"
+    version.mkdir(parents=True)
+    (version / "manifest.json").write_text('{\n  "profile": "shop",\n  "schema": 1\n}\n')
+    done = script(str(version), at=scripted)
+    assert done.returncode == ExitCode.PROFILE
+    assert done.stderr.startswith("error: unknown profile 'shop'; known: mixed")
 
 
 def test_a_tree_of_which_the_version_was_rejected_is_told(
