@@ -55,9 +55,9 @@ static size_t distance(const char *a, size_t length, const char *b) {
     return row[width];
 }
 
-/* At most a third of the letters behind the prefix may differ. */
+/* At most a third of the letters behind the prefix may differ; or two, as where two are swapped. */
 static size_t most_for(size_t length) {
-    return hak_most((length > HAK_PREFIX ? length - HAK_PREFIX : length) / 3, 1);
+    return hak_most((length > HAK_PREFIX ? length - HAK_PREFIX : length) / 3, 2);
 }
 
 typedef struct search {

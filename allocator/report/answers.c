@@ -110,6 +110,8 @@ static answer page_at(const char *path) {
 static void begin_profile(client c) {
     if (HAK_GUARD || HAK_HARDENED) {
         say(c, "501 Not Implemented", "guard and hardened builds make no heap profile\n");
+    } else if (hak_sampling_is_on()) {
+        say(c, "200 OK", "a heap profile is made already\n");
     } else if (!hak_sampling_begin()) {
         say(c, "503 Service Unavailable", "out of memory\n");
     } else {

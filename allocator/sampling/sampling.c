@@ -99,7 +99,7 @@ bool hak_sampling_prepare(void) {
     return true;
 }
 
-static bool is_on(void) {
+bool hak_sampling_is_on(void) {
     return atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
 }
 
@@ -152,14 +152,15 @@ void hak_sampling_obey(void) {
 }
 
 bool hak_sampling_begin(void) {
-    if (is_on())
+    if (hak_sampling_is_on())
         return true;
     if (!hak_sampling_prepare())
         return false;
     if (hak_policy_now()->profile_rate == 0)
         hak_policy_change_to(HAK_OPTION_profile_rate, hak_sampling_usual_rate());
     hak_sampling_obey();
-    if (!is_on()) /* it was on before, and was stopped by another way than the option */
+    if (!hak_sampling_is_on()) /* it was on before, and was stopped by another way than the option
+                                */
         start_as_asked(hak_sampling_usual_rate());
     return true;
 }
@@ -189,7 +190,7 @@ static HAK_COLD void end_counting(hak_heap *heap) {
 
 /* Distances have no memory, so those that are drawn again are as good as the ones before. */
 static HAK_COLD void adopt(hak_heap *heap) {
-    bool samples = is_on();
+    bool samples = hak_sampling_is_on();
     bool counted = samples || traps_now() != 0;
     if (HAK_HARDENED)
         counted = hak_canary_bytes() != 0; /* nothing else leads malloc away there */

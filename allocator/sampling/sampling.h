@@ -63,6 +63,9 @@ HAK_COLD void hak_sampling_follow(void);
 /* The rate that the option has, or the one that is usual where that is 0. */
 unsigned long hak_sampling_usual_rate(void);
 
+/* Whether a heap profile is being made. */
+bool hak_sampling_is_on(void);
+
 /* Begins a heap profile at that rate, if none is being made; the option ends it. False: out of
  * memory. Not in malloc. */
 HAK_COLD bool hak_sampling_begin(void);

@@ -15,6 +15,7 @@ class Topic(StrEnum):
     HEALTH = "health"
     STDERR = "stderr"
     VERSIONS = "versions"
+    WORKLOAD = "workload"
 
 
 KEYS = (Topic.THROUGHPUT, Topic.ICACHE)

@@ -109,7 +109,9 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
     for one in sorted(result.throughput.workloads, key=lambda one: one.ratio.value):
         ratio = shown(one, result.throughput)
         if compare(ratio, result.margins.throughput) is Verdict.NO_GO:
-            yield Finding.regression(f"{one.name} is slower", text.spread(ratio), "workloads")
+            yield Finding.regression(
+                f"{one.name} is slower", text.spread(ratio), "workloads", Topic.WORKLOAD
+            )
     unclear = unclear_alone(result)
     if unclear and not result.throughput.alone:  # of a single one the key says it
         verb, whom = ("is", "itself") if unclear == 1 else ("are", "themselves")

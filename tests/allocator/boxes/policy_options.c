@@ -130,6 +130,7 @@ static void unknown_names_are_told_with_the_nearest(void) {
          "hakmem: HAKMEM_STATS_SOKET is no option; did you mean HAKMEM_STATS_SOCKET?\n");
     told("HAKMEM_PROFILE_HAEP=/x",
          "hakmem: HAKMEM_PROFILE_HAEP is no option; did you mean HAKMEM_PROFILE_HEAP?\n");
+    told("HAKMEM_QUEIT=1", "hakmem: HAKMEM_QUEIT is no option; did you mean HAKMEM_QUIET?\n");
     told("HAKMEM_CONF=stats_soket=/x", "hakmem: HAKMEM_CONF: stats_soket is no option\n");
     told("HAKMEM_ARENAS=1", "hakmem: HAKMEM_ARENAS is no option\n");
     told("HAKMEM_=1", "hakmem: HAKMEM_ is no option\n");

@@ -299,6 +299,8 @@ static void profiles_are_begun(void) {
     begins("POST /heap HTTP/1.0\r\n\r\n", makes_one ? "HTTP/1.0 200 " : "HTTP/1.0 501 ");
     begins("GET /heap HTTP/1.0\r\n\r\n", makes_one ? "HTTP/1.0 200 " : "HTTP/1.0 409 ");
     CHECK(!makes_one || (strstr(answer, "\nMAPPED_LIBRARIES:\n") && strstr(answer, "heap_v2/")));
+    begins("POST /heap HTTP/1.0\r\n\r\n", makes_one ? "HTTP/1.0 200 " : "HTTP/1.0 501 ");
+    CHECK(!makes_one || strstr(answer, "already"));
     begins("DELETE /heap HTTP/1.0\r\n\r\n", "HTTP/1.0 200 ");
     quit(p);
 }
