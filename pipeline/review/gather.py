@@ -74,6 +74,9 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         listed_before=frozenset(
             one.symbol for one in base.report.contract or () if one.rule == "listed"
         ),
+        broken_before=frozenset(
+            (one.symbol, one.rule) for one in base.report.contract or () if one.broken
+        ),
         same_plain=before.baseline.sha256 == after.baseline.sha256,
         made_of=(_made_of(base), _made_of(head)),
         other_geometry=tuple(other_geometry(base.report, head.report)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.judge.topic import Topic
+from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.findings import refused
@@ -106,6 +107,7 @@ class Review:
     decided: str = ""
     relisted: Relisted = field(default_factory=dict)
     listed_before: frozenset[str] = frozenset()
+    broken_before: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -198,10 +200,21 @@ class Review:
         for one in self.head.contract or ():
             known = one.symbol in self.relisted or one.symbol in self.listed_before
             if one.broken or (one.rule == "listed" and not known):
-                level: Level = "error" if one.broken else "note"
-                unlisted = "in cold.txt" if one.symbol in self.lists.cold else "not listed"
-                what = f"{one.symbol}: {one.rule if one.broken else unlisted}"
-                yield Remark(level, "layout", what, one.text, *self.lists.place(one.symbol))
+                what = f"{one.symbol}: {self._breach(one)}"
+                place = self.lists.place(one.symbol)
+                yield Remark(self._weight(one), "layout", what, one.text, *place)
+
+    def _weight(self, one: ContractFinding) -> Level:
+        """Return how much it weighs: a change is not to blame for what BASE has, too."""
+        if not one.broken:
+            return "note"
+        return "warning" if (one.symbol, one.rule) in self.broken_before else "error"
+
+    def _breach(self, one: ContractFinding) -> str:
+        if not one.broken:
+            return "in cold.txt" if one.symbol in self.lists.cold else "not listed"
+        also = ", in BASE, too" if (one.symbol, one.rule) in self.broken_before else ""
+        return f"{one.rule}{also}"
 
     def _moves(self) -> Iterator[Remark]:
         """Yield which functions changed lists; one that ran often should not leave hot.txt."""

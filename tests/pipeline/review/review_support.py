@@ -61,7 +61,7 @@ def make_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     (tree.profiles / "mixed.toml").write_text(profile, encoding="utf-8")
     (tree.root / "VERSION").write_text("0.1.0\n", encoding="utf-8")
     contract = (
-        Finding(rule="line", symbol="hak_free", text="starts at 0x10", broken=True),
+        Finding(rule="line", symbol="hak_malloc", text="starts at 0x10", broken=True),
         Finding(rule="cold", symbol="hak_fatal", text="lies in the hot range", broken=True),
         Finding(rule="listed", symbol="pop", text="12 % of all calls", broken=False),
     )

@@ -27,9 +27,9 @@ def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Pat
         for one in log["runs"][0]["results"]
         if one["ruleId"] == "layout"
     }
-    level, place = found["hak_free: line: starts at 0x10"]
+    level, place = found["hak_malloc: line: starts at 0x10"]
     assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/hot.txt")
-    assert place["region"]["startLine"] == 3
+    assert place["region"]["startLine"] == 2
     level, place = found["hak_fatal: cold: lies in the hot range"]
     assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/cold.txt")
     assert found["pop: not listed: 12 % of all calls"][0] == "note"
@@ -50,6 +50,16 @@ def test_what_ran_often_is_told_where_base_does_not_have_it(
     write_reports(base, read_report(base).model_copy(update={"contract": (often,)}))
     seal(base)
     assert note not in review(base, "--no-measure")[1]
+
+
+def test_a_breach_that_base_has_too_is_no_fault_of_the_change(tree: Tree, base: Path) -> None:
+    breach = Finding(rule="marks", symbol="pop", text="is not in cold.txt", broken=True)
+    good = report_support.good().model_copy(update={"contract": (breach,)})
+    keep(tree, good, HEAD, published=False)
+    assert "**error**: pop: marks:" in review(base, "--no-measure")[1]
+    write_reports(base, read_report(base).model_copy(update={"contract": (breach,)}))
+    seal(base)
+    assert "**warning**: pop: marks, in BASE, too:" in review(base, "--no-measure")[1]
 
 
 def test_a_change_of_lists_is_told_and_warned_of_where_the_function_ran_often(
@@ -96,7 +106,7 @@ def test_junit_counts_what_fails(base: Path, tmp_path: Path) -> None:
     failed = [case for case in cases if case.find("failure") is not None]
     assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), str(len(failed)))
     broken = next(case for case in failed if "layouts/" in (case.get("name") or ""))
-    assert "layouts/mixed/hot.txt:3: hak_free" in (broken[0].text or "")
+    assert "layouts/mixed/hot.txt:2: hak_malloc" in (broken[0].text or "")
     never = {"What was measured is decided.", RULES["regression"]}
     assert not never & {case.get("name") for case in cases}
 
@@ -107,6 +117,6 @@ def test_annotations_are_printed_in_a_job_alone(
     assert "::error" not in review(base, "--no-measure")[1]
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     said = review(base, "--no-measure")[1]
-    assert "::error file=layouts/mixed/hot.txt,line=3,title=hak_free%3A line::starts at" in said
+    assert "::error file=layouts/mixed/hot.txt,line=2,title=hak_malloc%3A line::starts at" in said
     lines = [line for line in said.splitlines() if line.startswith("::")]
     assert all(line.count("::") >= 2 for line in lines)
