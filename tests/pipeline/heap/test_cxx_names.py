@@ -196,10 +196,16 @@ def profile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     (folder / "program.cpp").write_text(PROGRAM, encoding="utf-8")
     flags = ("-std=c++17", "-g", "-gdwarf-4", "-pthread", request.param)
     subprocess.run([compiler, *flags, "program.cpp", "-o", "program"], cwd=folder, check=True)
-    env = {**os.environ, "LD_PRELOAD": str(served), "HAKMEM_PROFILE_HEAP": f"{folder}/app"}
+    return profile_of(folder / "program", served)
+
+
+def profile_of(program: Path, served: Path) -> Path:
+    """What a program that runs with the library writes beside itself at its end."""
+    place = f"{program.parent}/app"
+    env = {**os.environ, "LD_PRELOAD": str(served), "HAKMEM_PROFILE_HEAP": place}
     env["HAKMEM_PROFILE_RATE"] = "4096"
-    subprocess.run([folder / "program"], env=env, check=True)
-    (file,) = folder.glob("app.*.1.heap")
+    subprocess.run([program], env=env, check=True, stdout=subprocess.DEVNULL)
+    (file,) = program.parent.glob("app.*.1.heap")
     return file
 
 

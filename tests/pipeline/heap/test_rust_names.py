@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from test_cxx_names import profile_of, said
 from test_program_profiles import library
 
-from pipeline.commands.heap import heap_command
 from pipeline.heap import rust
 from pipeline.heap.cxx import apart, fold, is_std, short
 from pipeline.heap.stacks import Frame, Stack
@@ -216,16 +214,7 @@ def profile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         pytest.skip("there is no compiler of Rust")
     (folder / "kvd.rs").write_text(PROGRAM, encoding="utf-8")
     subprocess.run([compiler, "-O", "-g", *request.param, "kvd.rs"], cwd=folder, check=True)
-    env = {**os.environ, "LD_PRELOAD": str(served), "HAKMEM_PROFILE_HEAP": f"{folder}/app"}
-    env["HAKMEM_PROFILE_RATE"] = "4096"
-    subprocess.run([folder / "kvd"], env=env, check=True, stdout=subprocess.DEVNULL)
-    (file,) = folder.glob("app.*.1.heap")
-    return file
-
-
-def said(profile: Path, *more: str) -> str:
-    argv = [str(profile), "--what", "allocated", *more]
-    return CliRunner().invoke(heap_command, argv, catch_exceptions=False).output
+    return profile_of(folder / "kvd", served)
 
 
 def test_the_functions_of_the_program_come_first(profile: Path) -> None:
