@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "include/hakmem.h"
+#include "os/file.h"
 #include "os/tell.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
@@ -65,6 +66,15 @@ static void on_signal(int number) {
     hak_counting_changes();
 }
 
+/* The program may still make it. */
+static HAK_COLD void tell_of_folder(const char *prefix) {
+    int error = hak_out_try(prefix);
+    const char *why = hak_os_reason(error);
+    if (error != 0 && hak_policy_now()->quiet == 0)
+        hak_message("hakmem: HAKMEM_PROFILE_HEAP=%s: no profile can be written there yet: %s",
+                    prefix, why != NULL ? why : "the system refuses it");
+}
+
 static HAK_COLD void begin_at(const char *prefix) {
     if (*prefix != '/') {
         hak_message("hakmem: HAKMEM_PROFILE_HEAP=%s is no absolute path; no heap profile is made",
@@ -72,6 +82,7 @@ static HAK_COLD void begin_at(const char *prefix) {
         return;
     }
     hak_profile_set_prefix(prefix);
+    tell_of_folder(prefix);
     if (HAK_GUARD || HAK_HARDENED || !hak_sampling_prepare()) {
         hak_message("hakmem: no heap profile: out of memory, or a guard or hardened build");
         return;

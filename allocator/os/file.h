@@ -35,6 +35,9 @@ typedef struct hak_out {
     char part[PATH_MAX], buffer[4096];
 } hak_out;
 
+/* The errno with which the system would refuse a new file at `path` just now, by its folder; or 0.
+ */
+int hak_out_try(const char *path);
 /* Opens a file beside `path`, which is kept, that nobody else may read, in place of one that a
  * process of this user has left unfinished. False: `error` says why. One thread. */
 bool hak_out_open(hak_out *out, const char *path);

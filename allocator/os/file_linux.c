@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 
@@ -158,6 +159,20 @@ static bool is_unfinished(const char *path) {
                    found.st_uid == (uid_t)syscall(SYS_geteuid) && lock_it(file);
     hak_call_drop(file);
     return is_left;
+}
+
+int hak_out_try(const char *path) {
+    char folder[PATH_MAX];
+    int saved_errno = errno, error = 0;
+    const char *last = strrchr(path, '/');
+    size_t length = last != NULL ? (size_t)(last - path) + 1 : 0;
+    if (length >= sizeof folder)
+        return ENAMETOOLONG;
+    hak_print(folder, sizeof folder, "%.*s", (int)length, path);
+    if (syscall(SYS_faccessat, AT_FDCWD, length != 0 ? folder : ".", W_OK | X_OK) != 0)
+        error = errno;
+    errno = saved_errno;
+    return error;
 }
 
 bool hak_out_open(hak_out *out, const char *path) {

@@ -87,9 +87,13 @@ def test_a_path_that_is_not_absolute_is_refused_by_a_sentence(program: Path) -> 
 
 
 def test_a_folder_that_is_not_there_is_told_and_harms_nothing(program: Path) -> None:
-    said = start(program, "/nowhere/app").stderr
-    assert said.startswith("hakmem: no heap profile at /nowhere/app")
-    assert said.endswith(".1.heap: there is no such folder\n")
+    early, late = start(program, "/nowhere/app").stderr.splitlines()
+    assert early == (
+        "hakmem: HAKMEM_PROFILE_HEAP=/nowhere/app: no profile can be written there yet: "
+        "there is no such folder"
+    )
+    assert late.startswith("hakmem: no heap profile at /nowhere/app")
+    assert late.endswith(".1.heap: there is no such folder")
 
 
 def test_a_file_that_cannot_be_written_is_told_in_words(program: Path, tmp_path: Path) -> None:
