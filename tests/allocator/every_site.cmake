@@ -32,7 +32,7 @@ find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-2
 # process.many_sizes_asleep.
 set(never_called hak_spare_purge hak_spare_release thread_start resident_bytes hak_os_reserve
     lock_on_fault make_writable hak_magazines_purge_armed hak_robbed_empty_some hak_server_start
-    start_server body serve send_answer send_in hak_large_sample hak_sites_open hak_suspects_open hak_trap_open
+    start_server body hak_answer answer_to send_page send_in hak_large_sample hak_sites_open hak_suspects_open hak_trap_open
     hak_trap_take hak_trap_give)
 if(HAKMEM_VARIANT STREQUAL "guard")
   # A block that it kept back has seen so many faults of others by then that it never looks sparse.
