@@ -128,7 +128,7 @@ def test_a_build_tells_what_it_runs_and_counts(
     said = capsys.readouterr().out
     assert f"note: sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in said
     assert 'workload "own": counted = true counts sh itself, not the programs' in said
-    assert 'workload "again" judges by the command that trains: the library was made for' in said
+    assert 'workload "again" judges by the command that trains: what it trains is made for' in said
     assert "geometry of profile tiny: as the default\n" in said
     store.make("baseline", {}, made)
     configure(Workshop(Tree.here(), profile, tools, store, console, Options()))
