@@ -46,8 +46,7 @@ static void begin_or_write(void) {
         hak_profile_write_next();
         return;
     }
-    hak_policy_change_to(HAK_OPTION_profile_rate, hak_sampling_usual_rate());
-    hak_sampling_follow();
+    hak_sampling_begin();
     hak_tell("a heap profile begins; the next signal writes it");
 }
 
@@ -69,10 +68,9 @@ static void on_signal(int number) {
 /* The program may still make it. */
 static HAK_COLD void tell_of_folder(const char *prefix) {
     int error = hak_out_try(prefix);
-    const char *why = hak_os_reason(error);
     if (error != 0 && hak_policy_now()->quiet == 0)
         hak_message("hakmem: HAKMEM_PROFILE_HEAP=%s: no profile can be written there yet: %s",
-                    prefix, why != NULL ? why : "the system refuses it");
+                    prefix, hak_os_reason(error));
 }
 
 static HAK_COLD void begin_at(const char *prefix) {

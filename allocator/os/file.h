@@ -23,7 +23,7 @@ bool hak_os_each_line(const char *path, void (*each)(const char *line, void *con
  * end. */
 bool hak_os_add_file(hak_text *text, const char *path);
 
-/* Why a file cannot be made or written, as the end of a sentence; NULL: the error has no words. */
+/* Why a file cannot be made or written, as the end of a sentence. */
 const char *hak_os_reason(int error);
 
 /* ---- a file that is written in one go: private, and under its name only when it is whole ---- */
@@ -35,8 +35,8 @@ typedef struct hak_out {
     char part[PATH_MAX], buffer[4096];
 } hak_out;
 
-/* The errno with which the system would refuse a new file at `path` just now, by its folder; or 0.
- */
+/* The errno with which the system would refuse a new file at an absolute path just now, by its
+ * folder; or 0. */
 int hak_out_try(const char *path);
 /* Opens a file beside `path`, which is kept, that nobody else may read, in place of one that a
  * process of this user has left unfinished. False: `error` says why. One thread. */

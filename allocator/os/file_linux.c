@@ -163,14 +163,10 @@ static bool is_unfinished(const char *path) {
 
 int hak_out_try(const char *path) {
     char folder[PATH_MAX];
-    int saved_errno = errno, error = 0;
-    const char *last = strrchr(path, '/');
-    size_t length = last != NULL ? (size_t)(last - path) + 1 : 0;
-    if (length >= sizeof folder)
+    int saved_errno = errno, length = (int)(strrchr(path, '/') - path) + 1;
+    if (hak_print(folder, sizeof folder, "%.*s", length, path) >= sizeof folder)
         return ENAMETOOLONG;
-    hak_print(folder, sizeof folder, "%.*s", (int)length, path);
-    if (syscall(SYS_faccessat, AT_FDCWD, length != 0 ? folder : ".", W_OK | X_OK) != 0)
-        error = errno;
+    int error = syscall(SYS_faccessat, AT_FDCWD, folder, W_OK | X_OK) != 0 ? errno : 0;
     errno = saved_errno;
     return error;
 }

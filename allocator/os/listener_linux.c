@@ -114,7 +114,7 @@ static const char *open_at(const char *path) {
     if (!listen_at(fd)) {
         const char *why = hak_os_reason(errno);
         hak_call_drop(fd);
-        return why != NULL ? why : "the system refuses it";
+        return why;
     }
     listener = hak_socket_of(fd);
     owner = hak_call_process();

@@ -28,5 +28,5 @@ const char *hak_os_reason(int error) {
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].error == error)
             return reasons[i].words;
-    return NULL;
+    return "the system refuses it";
 }

@@ -112,9 +112,10 @@ static void begin_profile(client c) {
         say(c, "501 Not Implemented", "guard and hardened builds make no heap profile\n");
     } else if (hak_sampling_is_on()) {
         say(c, "200 OK", "a heap profile is made already\n");
-    } else if (!hak_sampling_begin()) {
+    } else if (!hak_sampling_prepare()) {
         say(c, "503 Service Unavailable", "out of memory\n");
     } else {
+        hak_sampling_begin();
         hak_heap_purge_all();
         say(c, "200 OK", "a heap profile begins\n");
     }

@@ -5,8 +5,7 @@
  *   GET    /heap         the heap profile; 409: none was begun
  *   POST   /heap         begins one
  *   DELETE /heap         ends it
- *   POST   /options      reads the file of HAKMEM_CONF again; 409: there is none, 422: not all of
- * it counts
+ *   POST   /options      reads the file of HAKMEM_CONF again; 409: none, 422: not all of it counts
  *
  * HEAD is GET without the body. What begins or changes something is no GET, and has a sentence as
  * its answer. */

@@ -80,10 +80,8 @@ enum { PATH_ROOM = PATH_MAX + 64 };
 static bool write_named(char path[PATH_ROOM], const char *name) {
     hak_print(path, PATH_ROOM, "%s.%u.%s.heap", prefix, (unsigned)hak_call_process(), name);
     int error = hak_profile_write(path);
-    const char *why = hak_os_reason(error);
     if (error != 0)
-        hak_message("hakmem: no heap profile at %s: %s", path,
-                    why != NULL ? why : "the system refuses it");
+        hak_message("hakmem: no heap profile at %s: %s", path, hak_os_reason(error));
     return error == 0;
 }
 

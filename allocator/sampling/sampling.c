@@ -151,18 +151,12 @@ void hak_sampling_obey(void) {
     hak_sampling_follow();
 }
 
-bool hak_sampling_begin(void) {
-    if (hak_sampling_is_on())
-        return true;
-    if (!hak_sampling_prepare())
-        return false;
+void hak_sampling_begin(void) {
     if (hak_policy_now()->profile_rate == 0)
         hak_policy_change_to(HAK_OPTION_profile_rate, hak_sampling_usual_rate());
     hak_sampling_obey();
-    if (!hak_sampling_is_on()) /* it was on before, and was stopped by another way than the option
-                                */
+    if (!hak_sampling_is_on()) /* it was on once, and ended by another way than the option */
         start_as_asked(hak_sampling_usual_rate());
-    return true;
 }
 
 void hak_sampling_start_traps(uint64_t rate) {

@@ -66,9 +66,9 @@ unsigned long hak_sampling_usual_rate(void);
 /* Whether a heap profile is being made. */
 bool hak_sampling_is_on(void);
 
-/* Begins a heap profile at that rate, if none is being made; the option ends it. False: out of
- * memory. Not in malloc. */
-HAK_COLD bool hak_sampling_begin(void);
+/* Begins a heap profile at that rate, where all is prepared and none is being made; the option ends
+ * it. */
+HAK_COLD void hak_sampling_begin(void);
 
 /* From now on one block in about `rate` (1 or more) is for the sampled guard. */
 void hak_sampling_start_traps(uint64_t rate);
