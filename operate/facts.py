@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from operate import allocators, libraries, rejections, system
+from operate.elf import Elf
 from operate.in_force import without_effect
 from operate.libraries import Library
 from operate.processes import GONE, Process, file_name, is_gone
@@ -34,7 +35,7 @@ def facts(process: Process) -> dict[str, Any]:
         "options": started_with,
         "options_without_effect": without_effect(process, ours, started_with, limits),
         "preload_failed": failed,
-        "preload_reasons": {path: _refusal(process, path) for path in failed},
+        "preload_reasons": {path: _refusal(process, path, elf) for path in failed},
         "huge_pages": system.huge_pages(process),
         "memory": system.memory(process),
         "limits": limits,
@@ -143,13 +144,12 @@ def missing(process: Process, mapped: list[str]) -> list[str]:
     return [p for p in process.preloads() if allocators.is_ours(p) and Path(p).name not in names]
 
 
-def _refusal(process: Process, path: str) -> str:
+def _refusal(process: Process, path: str, program: Elf | None) -> str:
     """Return why the loader did not take a file, as far as that can be seen in the process's root.
 
     A name without a folder is looked for in many, so nothing is said of it.
     """
     if "/" in path and not process.has_file(path):
         return "there is no such file"
-    elf = process.program_elf()
-    is_static = elf is not None and elf.is_static
+    is_static = program is not None and program.is_static
     return "a statically linked program loads nothing" if is_static else "the loader refused it"
