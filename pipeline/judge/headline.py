@@ -27,7 +27,6 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
 COUNTED = "are counted by simulation and are no time"
-NO_TIME = f"I-cache misses {COUNTED}"
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )
@@ -64,8 +63,7 @@ def remarks(result: VerifyResult) -> list[str]:
 
 def short_remarks(result: VerifyResult) -> list[str]:
     """Return the same for readers who have the figures before them."""
-    misses = result.keys.icache
-    no_time = "" if misses.ratio is None or misses.verdict is Verdict.NEUTRAL else f"{NO_TIME}."
+    no_time = "" if _changed_misses(result) is None else f"I-cache misses {COUNTED}."
     return list(filter(None, (_counted(result), *_uncounted(result), no_time)))
 
 
@@ -155,10 +153,16 @@ def _uncounted(result: VerifyResult) -> list[str]:
     return [f"Misses were not counted in {name}: {why.rstrip('.')}." for name, why in left_out]
 
 
+def _changed_misses(result: VerifyResult) -> Interval | None:
+    """Return the ratio of the misses; None where nobody counted them, or they are as many."""
+    misses = result.keys.icache
+    return None if misses.verdict is Verdict.NEUTRAL else misses.ratio
+
+
 def _misses_in_time(result: VerifyResult) -> str:
     """Return what is known of the worth of a change of misses: a count of misses is no time."""
-    misses, speed = result.keys.icache.ratio, result.throughput.programs
-    if misses is None or result.keys.icache.verdict is Verdict.NEUTRAL:
+    misses, speed = _changed_misses(result), result.throughput.programs
+    if misses is None:
         return ""
     counted = f"I-cache misses ({percent(misses.value)}) {COUNTED}"
     if speed is None:

@@ -19,7 +19,7 @@ from pipeline.report.compare_notes import other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
 from pipeline.report.relisted import relisted
-from pipeline.review.model import Lists, Review
+from pipeline.review.model import Lists, Review, identity
 
 Judge = Callable[[Path, Path], VerifyResult]
 """Judges the second library against the first one."""
@@ -71,12 +71,7 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         lists=_lists(tree, split_line(line)[0]),
         relisted=relisted(base.report, head.report),
         same=same,
-        listed_before=frozenset(
-            one.symbol for one in base.report.contract or () if one.rule == "listed"
-        ),
-        broken_before=frozenset(
-            (one.symbol, one.rule) for one in base.report.contract or () if one.broken
-        ),
+        found_before=frozenset(map(identity, base.report.contract or ())),
         same_plain=before.baseline.sha256 == after.baseline.sha256,
         made_of=(_made_of(base), _made_of(head)),
         other_geometry=tuple(other_geometry(base.report, head.report)),

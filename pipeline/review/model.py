@@ -35,6 +35,11 @@ SAME_PLAIN = (
 _IN_HEADLINE = 2
 
 
+def identity(one: ContractFinding) -> tuple[str, str, bool]:
+    """Return what tells whether two reports found the same; their texts may differ."""
+    return one.symbol, one.rule, one.broken
+
+
 @dataclass(frozen=True)
 class Remark:
     """One thing to know; ``file`` is seen from the root of the tree, ``line`` counts from 1.
@@ -106,8 +111,7 @@ class Review:
     other_geometry: tuple[str, ...] = ()
     decided: str = ""
     relisted: Relisted = field(default_factory=dict)
-    listed_before: frozenset[str] = frozenset()
-    broken_before: frozenset[tuple[str, str]] = frozenset()
+    found_before: frozenset[tuple[str, str, bool]] = frozenset()
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -197,24 +201,19 @@ class Review:
                 yield Remark("warning", "regression", one.what, one.detail, self.profile_file)
 
     def _contract(self) -> Iterator[Remark]:
+        """Yield breaches, for which a change is not to blame where BASE has them, and new notes."""
         for one in self.head.contract or ():
-            known = one.symbol in self.relisted or one.symbol in self.listed_before
-            if one.broken or (one.rule == "listed" and not known):
-                what = f"{one.symbol}: {self._breach(one)}"
-                place = self.lists.place(one.symbol)
-                yield Remark(self._weight(one), "layout", what, one.text, *place)
-
-    def _weight(self, one: ContractFinding) -> Level:
-        """Return how much it weighs: a change is not to blame for what BASE has, too."""
-        if not one.broken:
-            return "note"
-        return "warning" if (one.symbol, one.rule) in self.broken_before else "error"
-
-    def _breach(self, one: ContractFinding) -> str:
-        if not one.broken:
-            return "in cold.txt" if one.symbol in self.lists.cold else "not listed"
-        also = ", in BASE, too" if (one.symbol, one.rule) in self.broken_before else ""
-        return f"{one.rule}{also}"
+            before = identity(one) in self.found_before
+            level: Level = "note"
+            if one.broken:
+                level = "warning" if before else "error"
+                what = f"{one.rule}{', in BASE, too' if before else ''}"
+            elif one.rule == "listed" and not before and one.symbol not in self.relisted:
+                what = "in cold.txt" if one.symbol in self.lists.cold else "not listed"
+            else:
+                continue
+            place = self.lists.place(one.symbol)
+            yield Remark(level, "layout", f"{one.symbol}: {what}", one.text, *place)
 
     def _moves(self) -> Iterator[Remark]:
         """Yield which functions changed lists; one that ran often should not leave hot.txt."""
