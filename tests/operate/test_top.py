@@ -47,7 +47,7 @@ def document(process: int) -> dict[str, Any]:
 
 
 @contextmanager
-def answering(path: Path, text: str, status: str = "200 OK") -> Iterator[None]:
+def answering(path: Path, text: str) -> Iterator[None]:
     """A socket at which each request gets this answer."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -61,7 +61,7 @@ def answering(path: Path, text: str, status: str = "200 OK") -> Iterator[None]:
                     return
                 with client:
                     client.recv(4096)
-                    client.sendall(f"HTTP/1.0 {status}\r\n\r\n{text}".encode())
+                    client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{text}".encode())
 
         thread = threading.Thread(target=serve)
         thread.start()

@@ -231,7 +231,10 @@ def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
     finally:
         built.gate(True)
     assert code == ExitCode.GATE
-    assert re.search("(not published|why): the gate of the test says False", output)
+    told = r"^(result: not published|why): the gate of the test says False"
+    assert (
+        len(re.findall(told, output, re.M)) == output.count("the gate of the test says False") == 1
+    )
     assert re.search(r"result: not published.*; `current`", output)
     assert "error:" not in output and "\n  log:" not in output
     page = built.root / output.rsplit("  report: ")[-1].strip()
