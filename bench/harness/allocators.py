@@ -33,6 +33,8 @@ class Allocator:
     library: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """Environment of the programs that run with it."""
+    is_peer: bool = True
+    """Whether the others are held against it; no: it is shown beside them."""
 
     @property
     def file_names(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +72,13 @@ def _made_in(folder: Path) -> Path:
 
 
 def choose_allocators(
-    ours: str | None, peers: Sequence[str], only: bool, newer: bool
+    ours: str | None, peers: Sequence[str], only: bool, newer: bool, also: Sequence[str] = ()
 ) -> list[Allocator]:
-    """Return ours first, then the peers; raise UsageError for what cannot be read."""
+    """Return ours first, then those beside it, then the peers; UsageError for unclear text."""
     try:
-        named = [allocator_list.parse(text) for text in ([ours] if ours else []) + list(peers)]
+        named = [allocator_list.parse(text) for text in ([ours] if ours else [])]
+        named += [replace(allocator_list.parse(text), is_peer=False) for text in also]
+        named += [allocator_list.parse(text) for text in peers]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     names = [allocator.name for allocator in named]
@@ -86,7 +88,7 @@ def choose_allocators(
     defaults = [] if only else allocator_list.debian_peers()
     if newer:
         defaults += allocator_list.newer_peers()
-    chosen = allocator_list.unique([*named[: 1 if ours else 0], *defaults, *named])
+    chosen = allocator_list.unique([*named[: len(also) + (1 if ours else 0)], *defaults, *named])
     if not chosen:
         raise click.UsageError("nothing to compare: no allocators; name one with --ours")
     return chosen
@@ -105,6 +107,12 @@ def takes_allocators(command: Callable[..., None]) -> Callable[..., None]:
 
     @click.option("--ours", metavar="NAME=PATH", help="The allocator under test: hakmem=lib.so.")
     @click.option(
+        "--also",
+        multiple=True,
+        metavar="NAME=PATH",
+        help="Ours once more, such as with ,VARIABLE=value: shown, but no peer of the ratios.",
+    )
+    @click.option(
         "--peer",
         "peers",
         multiple=True,
@@ -115,9 +123,15 @@ def takes_allocators(command: Callable[..., None]) -> Callable[..., None]:
     @click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
     @functools.wraps(command)
     def read(
-        *, ours: str | None, peers: tuple[str, ...], only: bool, newer: bool, **others: Any
+        *,
+        ours: str | None,
+        also: tuple[str, ...],
+        peers: tuple[str, ...],
+        only: bool,
+        newer: bool,
+        **others: Any,
     ) -> None:
-        allocators = choose_allocators(ours, peers, only, newer)
+        allocators = choose_allocators(ours, peers, only, newer, also)
         command(chosen=Chosen(allocators, allocators[0].name if ours else None), **others)
 
     return read

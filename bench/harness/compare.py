@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +22,7 @@ from bench.harness.arguments import (
     takes_allocators,
 )
 from bench.harness.circumstances import busy_note, describe_environment, huge_pages, today
-from bench.harness.results import Comparison, RunResult
+from bench.harness.results import Comparison, RunResult, of_allocators
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure, warm_memory
 from bench.harness.tables import standing
@@ -106,19 +106,19 @@ def compare(
     Ctrl-C and SIGTERM end it early: the result is then marked as interrupted.
     """
     environment = describe_environment(plan.repetitions, plan.scale)
-    names = tuple(allocator.name for allocator in plan.allocators)
+    found = of_allocators(ours, plan.allocators, environment, plan.by)
     results: list[RunResult] = []
     try:
         for number, run in enumerate(plan.runs):
             results.append(RunResult(run.name, timed=run.row not in MEMORY))
             run_one(plan, run, number, results[-1])
-            _print_progress(Comparison(ours, names, (results[-1],), environment, plan.by), console)
-            keep(Comparison(ours, names, tuple(results), environment, plan.by))
+            _print_progress(replace(found, results=(results[-1],)), console)
+            keep(replace(found, results=tuple(results)))
     except KeyboardInterrupt:
         environment["interrupted"] = True
         console.print(f"interrupted in row {len(results)} of {len(plan.runs)}", style="bold")
     begun = tuple(result for result in results if result.samples or result.failures)
-    found = Comparison(ours, names, begun, environment, plan.by)
+    found = replace(found, results=begun)
     if "interrupted" in environment:
         keep(found)
     return found

@@ -31,6 +31,7 @@ def comparison(kept: Mapping[str, Any]) -> Comparison:
         tuple(_row(row) for row in kept["rows"]),
         kept["environment"],
         kept["ratios_by"],
+        tuple(kept.get("aside", ())),
     )
 
 

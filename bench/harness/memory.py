@@ -37,7 +37,7 @@ FIGURES = {"peak_rss_kib": "peak", "rss_kib": "end"}
 EXAMPLES = """\b
 Examples:
   bench/memory --ours hakmem=build/clang/lib/libhakmem.so
-  bench/memory --ours hakmem=LIB --peer hakmem-huge=LIB,HAKMEM_HUGE_PAGES=2 \\
+  bench/memory --ours hakmem=LIB --also huge=LIB,HAKMEM_HUGE_PAGES=2 \\
     --thp always
   bench/memory --ours hakmem=LIB --row 'spike*' -n 1 --json memory.json"""
 

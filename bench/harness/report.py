@@ -40,6 +40,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "ours": comparison.ours,
         "ratios_by": comparison.by,
         "allocators": list(comparison.allocators),
+        "aside": list(comparison.aside),
         "environment": dict(comparison.environment),
         "geometric_means": {
             name: {"time": comparison.time_mean(name), "peak_rss": comparison.rss_mean(name)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
+from bench.harness.allocators import Allocator
 from bench.harness.runner import Sample
 
 SCHEMA_VERSION = 1
@@ -109,6 +110,8 @@ class Comparison:
     environment: Mapping[str, object]
     by: Literal["wall", "cpu"] = "wall"
     """Which time the ratios are about."""
+    aside: tuple[str, ...] = ()
+    """Allocators that are shown, and no peers: ours with other options."""
 
     def time_of(self, sample: Sample) -> float:
         """Nanoseconds per operation of the time that the ratios are about."""
@@ -116,8 +119,8 @@ class Comparison:
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """Every allocator that is not ours."""
-        return tuple(name for name in self.allocators if name != self.ours)
+        """Every allocator that is neither ours nor aside."""
+        return tuple(name for name in self.allocators if name not in (self.ours, *self.aside))
 
     @property
     def lean_peers(self) -> tuple[str, ...]:
@@ -145,6 +148,18 @@ class Comparison:
     def rss_mean(self, name: str) -> float | None:
         """Geometric mean over all runs of rss_ratio."""
         return geometric_mean([self.rss_ratio(r, name) for r in self.results])
+
+
+def of_allocators(
+    ours: str | None,
+    allocators: Sequence[Allocator],
+    environment: Mapping[str, object],
+    by: Literal["wall", "cpu"],
+) -> Comparison:
+    """Return a comparison of these, with no results yet."""
+    names = tuple(one.name for one in allocators)
+    aside = tuple(one.name for one in allocators if not one.is_peer)
+    return Comparison(ours, names, (), environment, by, aside)
 
 
 def geometric_mean(ratios: Sequence[float | None]) -> float | None:

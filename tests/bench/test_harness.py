@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from bench.harness import allocators, compare, memory, report
+from bench.harness import allocators, compare, kept, memory, report
 from bench.harness.allocators import Allocator
 from bench.harness.arguments import choose_allocators
 from bench.harness.compare import rotated
-from bench.harness.results import Comparison, RunResult, geometric_mean, spread
+from bench.harness.results import Comparison, RunResult, geometric_mean, of_allocators, spread
 from bench.harness.rows import GROUPS, Row, Run, of_traces, select
 from bench.harness.runner import RunFailed, Sample, measure, read_line, warm_memory
 from bench.harness.syscalls import parse_summary
@@ -55,6 +55,19 @@ def test_the_ratio_is_against_the_best_peer_of_the_row() -> None:
     assert found.time_ratio(row, "ours") == pytest.approx(9 / 11)
     assert found.time_ratio(row, "fast") == pytest.approx(11 / 20)  # ours does not count
     assert found.time_mean("ours") == pytest.approx(9 / 11)
+
+
+def test_ours_with_other_options_is_shown_and_no_peer(tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    library.touch()
+    huge = [f"huge={library},HAKMEM_HUGE_PAGES=2"]
+    chosen = choose_allocators(f"ours={library}", [f"peer={library}"], True, False, huge)
+    assert [one.name for one in chosen] == ["ours", "huge", "peer"]
+    row = comparison(ours=[9.0], huge=[5.0], peer=[10.0]).results[0]
+    found = replace(of_allocators("ours", chosen, {}, "wall"), results=(row,))
+    assert found.time_ratio(row, "ours") == pytest.approx(9 / 10)
+    assert found.time_ratio(row, "huge") == pytest.approx(5 / 10)
+    assert kept.comparison(report.as_json(found)).aside == ("huge",)
 
 
 def test_a_ratio_has_an_interval_from_five_repetitions_on() -> None:

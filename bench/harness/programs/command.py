@@ -23,7 +23,7 @@ from pipeline.core.errors import UsageError
 EXAMPLES = """\b
 Examples:
   bench/programs --ours hakmem=build/clang/lib/libhakmem.so --newer -n 7
-  bench/programs --ours hakmem=LIB --peer huge=LIB,HAKMEM_HUGE_PAGES=2 \\
+  bench/programs --ours hakmem=LIB --also huge=LIB,HAKMEM_HUGE_PAGES=2 \\
     --only --program 'git-*'
   bench/programs --ours hakmem=LIB --program redis --program postgres \\
     --save servers.json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,7 @@ from bench.harness.allocators import Allocator
 from bench.harness.arguments import Chosen, check_outputs, takes_allocators
 from bench.harness.circumstances import describe_environment
 from bench.harness.compare import rotated
-from bench.harness.results import Comparison, RunResult
+from bench.harness.results import RunResult, of_allocators
 from bench.harness.runner import RunFailed, Sample
 from bench.harness.servers import nginx, postgres, redis
 from bench.harness.terminal import terminal
@@ -111,8 +111,8 @@ def main(
         for kind in kinds
         for result in run_kind(kind, chosen.allocators, repetitions, scale, console)
     ]
-    allocators = tuple(allocator.name for allocator in chosen.allocators)
-    comparison = Comparison(chosen.ours, allocators, tuple(results), environment, by)
+    nothing = of_allocators(chosen.ours, chosen.allocators, environment, by)
+    comparison = replace(nothing, results=tuple(results))
     report.print_tables(comparison, console)
     report.write_files(comparison, (json_file, report.as_json), (markdown_file, report.as_markdown))
     if report.failures(comparison):
