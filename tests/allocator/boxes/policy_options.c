@@ -42,6 +42,13 @@ static const char *complaints(char *const environment[]) {
     return said_by(read_it);
 }
 
+/* A change is no start: until options are read, the start is the build's own. */
+static void a_change_before_any_source_leaves_the_start(void) {
+    CHECK(hak_policy_change("purge_delay", "3") == 0);
+    CHECK(hak_policy_now()->purge_delay_ms == 3);
+    CHECK(hak_policy_at_start(HAK_OPTION_purge_delay_ms) == 500);
+}
+
 static void good_values_count(void) {
     char *const environment[] = {(char *)"PATH=/bin", (char *)"HAKMEM_PURGE_DELAY=0",
                                  (char *)"HAKMEM_RESERVE=64", NULL};
@@ -278,6 +285,7 @@ int main(void) {
     int file = mkstemp(path);
     CHECK(file >= 0);
     close(file);
+    a_change_before_any_source_leaves_the_start();
     what_is_not_set_has_its_default();
     good_values_count();
     bad_values_are_named_and_ignored();
