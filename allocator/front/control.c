@@ -4,6 +4,7 @@
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "reclaim/background.h"
+#include "reclaim/follow.h"
 #include "reclaim/purge.h"
 #include "thread/thread.h"
 
@@ -12,7 +13,7 @@
 
 /* A thread that works on its magazines alone would hear of it late. */
 static void follow(void) {
-    hak_purge_follow();
+    hak_follow_policy();
     hak_heap_look();
     hak_profile_adopt();
     hak_background_start(hak_purge_due);

@@ -10,7 +10,7 @@
 #include "os/lock.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
-#include "reclaim/purge.h"
+#include "reclaim/follow.h"
 #include "report/figures.h"
 #include "report/server.h"
 #include "thread/thread.h"
@@ -142,7 +142,7 @@ static HAK_AT_LOAD void start_at_load(void) {
     hak_thread_start_process();
     hak_server_start(environ, hak_stats_prometheus, hak_stats_json);
     if (!hak_policy_is_standard())
-        hak_purge_start();
+        hak_follow_start();
 }
 
 /* After the constructors that tell the unwinder of a static program where its tables are. */

@@ -3,110 +3,12 @@
 #include "base/bits.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "pages/apart_table.h"
 #include "pages/dirty.h"
 #include "pages/quota.h"
 #include "policy/policy.h"
 
-/* Where the blocks are noted:
- *
- *   tables[0]   | start, size | start, size | ...   64 entries of the library's own data
- *   tables[1]   | start, size | ...                 128, mapped when all of them are in use,
- *   ...                                             and so on, each twice as long
- *
- * There are few, and the system takes longer for each than a look at all entries. Nobody waits: an
- * entry is taken and left by one atomic exchange of its start. So whenever another thread forks,
- * the child's tables are sound. The entry of a freed block keeps its start, marked, until another
- * block takes it: a second free is told from a free of what never was a block. */
-typedef struct entry {
-    _Atomic uintptr_t start; /* 0: never used */
-    _Atomic size_t size;
-} entry;
-
-enum {
-    TABLES = 16,
-    FIRST_LENGTH = 64,
-    MOST_MOVED = 8192 /* by default the system allows 65,530 mappings */
-};
-/* In `start`: the block was freed; or a thread is about to note one here. */
-static const uintptr_t GONE = 1, BUSY = 3;
-
-static entry first_table[FIRST_LENGTH];
-static _Atomic(entry *) tables[TABLES] = {first_table};
-
-static size_t length_of(unsigned table) {
-    return (size_t)FIRST_LENGTH << table;
-}
-
-static entry *table_at(unsigned table) {
-    return table < TABLES ? atomic_load_explicit(&tables[table], memory_order_acquire) : NULL;
-}
-
-static uintptr_t start_of(const entry *e) {
-    return atomic_load_explicit(&e->start, memory_order_acquire);
-}
-
-static size_t size_of(const entry *e) {
-    return atomic_load_explicit(&e->size, memory_order_relaxed);
-}
-
-static bool is_live(uintptr_t start) {
-    return start != 0 && (start & BUSY) == 0;
-}
-
-#define EACH_ENTRY(e)                                                                              \
-    for (unsigned table = 0; table_at(table) != NULL; table++)                                     \
-        for (entry *e = table_at(table); e < table_at(table) + length_of(table); e++)
-
-/* ---- taking and leaving an entry ---- */
-
-/* The first entry whose start is this one, but for the bits that are not in `mask`. */
-static entry *find(uintptr_t start, uintptr_t mask) {
-    EACH_ENTRY(e) {
-        if ((start_of(e) & mask) == start)
-            return e;
-    }
-    return NULL;
-}
-
-/* No block begins at an odd address, although the marked start of an entry looks like one. */
-static entry *find_block(const void *block) {
-    return is_live((uintptr_t)block) ? find((uintptr_t)block, UINTPTR_MAX) : NULL;
-}
-
-static bool exchange(entry *e, uintptr_t from, uintptr_t to) {
-    return atomic_compare_exchange_strong_explicit(&e->start, &from, to, memory_order_acq_rel,
-                                                   memory_order_relaxed);
-}
-
-/* Another thread may be quicker. */
-static bool add_table(void) {
-    unsigned table = 0;
-    while (table_at(table) != NULL)
-        table++;
-    size_t size = hak_round_up(length_of(table) * sizeof(entry), hak_os_page_size());
-    entry *made = table < TABLES ? hak_os_map(size, 1) : NULL, *none = NULL;
-    if (made != NULL && !atomic_compare_exchange_strong(&tables[table], &none, made))
-        hak_os_unmap(made, size);
-    return made != NULL;
-}
-
-/* One that was never used, else that of a freed block. NULL: out of memory. */
-static entry *claim(void) {
-    do {
-        for (entry *e; (e = find(0, UINTPTR_MAX)) != NULL || (e = find(GONE, BUSY)) != NULL;) {
-            uintptr_t before = start_of(e);
-            if (!is_live(before) && before != BUSY && exchange(e, before, BUSY))
-                return e;
-        }
-    } while (add_table());
-    return NULL;
-}
-
-static void *note(entry *e, void *block, size_t size) {
-    atomic_store_explicit(&e->size, size, memory_order_relaxed);
-    atomic_store_explicit(&e->start, (uintptr_t)block, memory_order_release);
-    return block;
-}
+enum { MOST_MOVED = 8192 }; /* by default the system allows 65,530 mappings */
 
 /* ---- what may be had ---- */
 
@@ -118,20 +20,20 @@ static bool is_granted(size_t from, size_t to) {
 }
 
 /* An entry for a new block. */
-static entry *claim_for(size_t size) {
+static hak_apart_entry *claim_for(size_t size) {
     if (!is_granted(0, size))
         return NULL;
-    entry *e = claim();
+    hak_apart_entry *e = hak_apart_claim();
     if (e == NULL)
         hak_quota_resize_apart(size, 0);
     return e;
 }
 
 /* Notes the new block; NULL: the system refused it. */
-static void *begin(entry *e, void *block, size_t size) {
+static void *begin(hak_apart_entry *e, void *block, size_t size) {
     if (block == NULL)
         hak_quota_resize_apart(size, 0);
-    return note(e, block, block != NULL ? size : 0);
+    return hak_apart_note(e, block, block != NULL ? size : 0);
 }
 
 static size_t whole_pages(size_t size) {
@@ -162,22 +64,23 @@ bool hak_apart_wants(size_t size, size_t align) {
 void *hak_apart_take(size_t size, size_t align) {
     size = whole_pages(size);
     hak_lock_enter();
-    entry *e = claim_for(size);
+    hak_apart_entry *e = claim_for(size);
     void *block = e != NULL ? begin(e, mapped(size, align), size) : NULL;
     hak_lock_leave();
     return block;
 }
 
 size_t hak_apart_size(const void *block) {
-    const entry *e = find_block(block);
-    return e != NULL ? size_of(e) : 0;
+    const hak_apart_entry *e = hak_apart_find(block);
+    return e != NULL ? hak_apart_bytes(e) : 0;
 }
 
 bool hak_apart_give(void *block) {
-    entry *e = find_block(block);
-    size_t size = e != NULL ? size_of(e) : 0;
+    hak_apart_entry *e = hak_apart_find(block);
+    size_t size = e != NULL ? hak_apart_bytes(e) : 0;
     hak_lock_enter();
-    bool was_there = e != NULL && exchange(e, (uintptr_t)block, (uintptr_t)block | GONE);
+    bool was_there =
+        e != NULL && hak_apart_exchange(e, (uintptr_t)block, (uintptr_t)block | HAK_APART_GONE);
     if (was_there) {
         hak_os_unmap(block, size);
         hak_quota_resize_apart(size, 0);
@@ -189,21 +92,21 @@ bool hak_apart_give(void *block) {
 /* While a block moves it is not noted: its old place may soon be somebody else's. One that shrinks
  * counts in full until it has shrunk, as the system may refuse that when others have taken the
  * rest. */
-static void *remap(entry *e, void *block, size_t size) {
-    size_t before = size_of(e), most = size > before ? size : before;
+static void *remap(hak_apart_entry *e, void *block, size_t size) {
+    size_t before = hak_apart_bytes(e), most = size > before ? size : before;
     if (!is_granted(before, most))
         return NULL;
-    bool was_there = exchange(e, (uintptr_t)block, BUSY);
+    bool was_there = hak_apart_exchange(e, (uintptr_t)block, HAK_APART_BUSY);
     void *moved = was_there ? hak_os_remap(block, before, size) : NULL;
     if (was_there)
-        note(e, moved != NULL ? moved : block, moved != NULL ? size : before);
+        hak_apart_note(e, moved != NULL ? moved : block, moved != NULL ? size : before);
     hak_quota_resize_apart(most, moved != NULL ? size : before); /* no more: never refused */
     return moved;
 }
 
 void *hak_apart_resize(void *block, size_t size) {
-    entry *e = find_block(block);
-    size_t before = e != NULL ? size_of(e) : 0;
+    hak_apart_entry *e = hak_apart_find(block);
+    size_t before = e != NULL ? hak_apart_bytes(e) : 0;
     if (e == NULL || (size <= before && size >= before - before / HAK_SLACK_SHARE))
         return e != NULL ? block : NULL;
     hak_lock_enter();
@@ -216,7 +119,7 @@ void *hak_apart_resize(void *block, size_t size) {
 
 static void *move_out(const hak_slab *run, size_t size) {
     size_t length = (size_t)run->pages << HAK_PAGE_SHIFT;
-    entry *e = claim_for(size);
+    hak_apart_entry *e = claim_for(size);
     return e != NULL ? begin(e, hak_os_move_out((void *)run->start, length, size), size) : NULL;
 }
 
@@ -237,11 +140,12 @@ void *hak_apart_take_over(const hak_slab *run, size_t size) {
 
 enum hak_apart_place hak_apart_place_of(const void *p) {
     enum hak_apart_place place = HAK_APART_NOWHERE;
-    EACH_ENTRY(e) {
-        uintptr_t start = start_of(e);
-        if (start == BUSY || (uintptr_t)p - (start & ~GONE) >= size_of(e))
+    HAK_EACH_APART(e) {
+        uintptr_t start = hak_apart_start(e);
+        if (start == HAK_APART_BUSY ||
+            (uintptr_t)p - (start & ~HAK_APART_GONE) >= hak_apart_bytes(e))
             continue;
-        if (is_live(start))
+        if (hak_apart_is_live(start))
             return HAK_APART_INSIDE;
         place = HAK_APART_FREED;
     }
@@ -249,19 +153,19 @@ enum hak_apart_place hak_apart_place_of(const void *p) {
 }
 
 void hak_apart_each(void (*visit)(const void *block, size_t size)) {
-    EACH_ENTRY(e) {
-        uintptr_t start = start_of(e);
-        if (is_live(start))
-            visit((const void *)start, size_of(e));
+    HAK_EACH_APART(e) {
+        uintptr_t start = hak_apart_start(e);
+        if (hak_apart_is_live(start))
+            visit((const void *)start, hak_apart_bytes(e));
     }
 }
 
 size_t hak_apart_count(size_t *bytes) {
     size_t count = 0;
     *bytes = 0;
-    EACH_ENTRY(e) {
-        bool live = is_live(start_of(e));
-        *bytes += live ? size_of(e) : 0;
+    HAK_EACH_APART(e) {
+        bool live = hak_apart_is_live(hak_apart_start(e));
+        *bytes += live ? hak_apart_bytes(e) : 0;
         count += live;
     }
     return count;

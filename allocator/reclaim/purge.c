@@ -14,48 +14,10 @@
 #include "policy/policy.h"
 #include "reclaim/abandon.h"
 #include "reclaim/background.h"
+#include "reclaim/follow.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/stale.h"
 #include "reclaim/trim.h"
-#include "sampling/sampling.h"
-
-/* ---- options change ---- */
-
-static _Atomic bool asked; /* to read the file of HAKMEM_CONF again */
-
-/* Where memory is never given back from now on, the epoch that runs ends at once, and purges
- * nothing. */
-static void follow(void) {
-    hak_limit_update();
-    hak_sampling_follow();
-    hak_epoch_hasten(hak_policy_purges() ? hak_policy_now()->purge_delay_ms : 0);
-}
-
-void hak_purge_follow(void) {
-    follow();
-    hak_purge_expect();
-    hak_background_hurry();
-}
-
-/* A signal handler may have interrupted anything: it only sets a few words and wakes a thread. */
-static void ask(int signal) {
-    (void)signal;
-    atomic_store(&asked, true);
-    hak_epoch_hasten(0);
-    hak_background_hurry();
-}
-
-void hak_purge_start(void) {
-    hak_limit_update();
-    hak_policy_on_signal(HAK_OPTION_conf_signal, ask);
-}
-
-static HAK_COLD void read_again(void) {
-    if (hak_policy_read_again() >= 0)
-        follow();
-}
-
-/* ---- the end of an epoch ---- */
 
 /* At most so many steps at a visit (pages/dirty.h), however long the thread was away. */
 enum { MOST_STEPS = 8 };
@@ -125,29 +87,16 @@ static bool end_some(uint64_t now, size_t steps) {
     return left == 0;
 }
 
-/* Once the program has begun: Go's runtime takes every signal at its start. Under the purge lock.
- */
-static void look_at_signals_once(void) {
-    static bool looked;
-    if (HAK_LIKELY(looked))
-        return;
-    looked = true;
-    hak_policy_look_at_signals();
-}
-
 static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
-    look_at_signals_once();
-    if (HAK_UNLIKELY(atomic_load_explicit(&asked, memory_order_relaxed)) &&
-        atomic_exchange(&asked, false))
-        read_again();
+    hak_follow_the_file();
     hak_limit_look();
     if (!hak_policy_purges() || end_some(now, steps))
         hak_epoch_start(now);
     else
-        hak_epoch_end_at(now);             /* go on at the next visit */
-    if (HAK_UNLIKELY(atomic_load(&asked))) /* just now: this epoch did not serve it */
+        hak_epoch_end_at(now);               /* go on at the next visit */
+    if (HAK_UNLIKELY(hak_follow_is_asked())) /* just now: this epoch did not serve it */
         hak_epoch_end_at(now);
     hak_lock_give(&hak_purge_lock);
 }

@@ -25,12 +25,3 @@ size_t hak_purge_all(hak_heap *own);
 
 /* In a forked child: a purge that another thread was at never ends. */
 void hak_purge_after_fork_in_child(void);
-
-/* The policy has changed: an epoch that runs ends by the new delay, what waits is waited for. Any
- * thread, without a lock. */
-HAK_COLD void hak_purge_follow(void);
-
-/* Reads limits of memory. If HAKMEM_CONF_SIGNAL names a signal, that signal makes an epoch end at
- * the next slow path of any thread, and the thread that ends it reads the file of HAKMEM_CONF
- * again. Once. */
-HAK_COLD void hak_purge_start(void);

@@ -5,7 +5,7 @@
 #include "base/variant.h"
 #include "os/os.h"
 #include "policy/policy.h"
-#include "reclaim/purge.h"
+#include "reclaim/follow.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
 #include "thread/thread.h"
@@ -129,7 +129,7 @@ static void end_profile(client c) {
 static void read_options(client c) {
     int refused = hak_policy_read_again();
     if (refused >= 0)
-        hak_purge_follow();
+        hak_follow_policy();
     if (refused < 0)
         say(c, "409 Conflict", "HAKMEM_CONF named no file, or it cannot be believed any more\n");
     else if (refused > 0)

@@ -36,11 +36,11 @@ set(never_called hak_spare_purge hak_spare_release thread_start resident_bytes h
     hak_trap_take hak_trap_give)
 if(HAKMEM_VARIANT STREQUAL "guard")
   # A block that it kept back has seen so many faults of others by then that it never looks sparse.
-  list(APPEND never_called move hak_large_allocate purge_tail hak_large_give)
+  list(APPEND never_called move hak_large_allocate hak_slab_purge_tail hak_large_give)
   # It has no blocks apart.
   target_compile_definitions(test_faults_every_site PRIVATE TEST_APART=0)
   list(APPEND never_called hak_apart_take hak_apart_give hak_apart_resize hak_apart_take_over remap
-       claim_for claim add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
+       claim_for hak_apart_claim add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
        could_be_backed)
 endif()
 # Nobody asks for zeroes or guard pages here: hardened.zero_freed and hardened.guard_slabs do.
