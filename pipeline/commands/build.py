@@ -20,7 +20,6 @@ from pipeline.stages import NAMES
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
-    from pipeline.profile.schema import Profile
     from pipeline.stages.build.workshop import Options, Workshop
 
 
@@ -158,6 +157,7 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
     import time
 
     from pipeline.commands.build_result import conclude
+    from pipeline.commands.may_lose import refuse_unknown
     from pipeline.commands.workshop import open_workshop, tell_load
     from pipeline.core.variant import split_line
     from pipeline.geometry.load import load_geometry
@@ -167,7 +167,7 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
     started = time.monotonic()
     profile = load_profile(tree, split_line(name)[0])
     load_geometry(tree, profile.name, options.processor)  # refused before it waits for a lock
-    _refuse_unknown(profile, options.allow_regression)
+    refuse_unknown(profile, options.allow_regression)
     with open_workshop(tree, profile, options, console, wait=wait) as shop:
         if options.dry_run:
             _plan(shop)
@@ -188,20 +188,3 @@ def _plan(shop: Workshop) -> None:
         shop.console.say(f"dry run: a build does {due} first, then all that depends on it")
     else:
         shop.console.say("dry run: no stage has anything to do")
-
-
-def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
-    """Raise UsageError for a regression that no judgement of this profile can name."""
-    if not allowed:
-        return
-    from pipeline.core.errors import UsageError
-    from pipeline.judge.regressions import OVERALL, PROGRAMS
-
-    timed = (one.name for one in profile.verifying if one.kind != "command" or one.timed)
-    known = [OVERALL, PROGRAMS, *timed]
-    unknown = [name for name in allowed if name not in known]
-    if unknown:
-        raise UsageError(
-            f"--allow-regression {unknown[0]}: profile {profile.name!r} judges no such workload",
-            hint=f"one of: {', '.join(known)}",
-        )

@@ -123,6 +123,12 @@ def _write(target: Path, data: bytes, key: Path | None) -> Path | None:
 )
 @click.option("--quick", is_flag=True, help="If it has to be judged: with fewer runs.")
 @click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")
+@click.option(
+    "--allow-regression",
+    multiple=True,
+    metavar="NAME",
+    help="If it has to be judged: also when NAME is shown to lose, as `pipeline build` has it.",
+)
 @verbose_option
 def import_command(
     file: Path,
@@ -132,12 +138,14 @@ def import_command(
     runtime: Path | None,
     quick: bool,
     allow_neutral: bool,
+    allow_regression: tuple[str, ...],
     verbose: bool,
 ) -> None:
     """Rebuild the version of a bundle and publish it, without training.
 
     With the same sources, tools and flags the library has the same bytes as the original, wherever
-    the tree lies, and keeps its verdict. Anything else is refused unless it is allowed by name.
+    the tree lies, and keeps its verdict. Anything else is refused unless it is allowed by name, and
+    is judged; what the bundle's own build was allowed to lose counts no more then.
 
     \b
     Examples:
@@ -148,11 +156,14 @@ def import_command(
     """
     if cpu is None and runtime is not None:
         raise click.UsageError("--bolt-runtime needs --cpu")
-    if cpu is not None and (quick or allow_neutral):
-        raise click.UsageError("nothing is judged with --cpu: leave out --quick, --allow-neutral")
+    if cpu is not None and (quick or allow_neutral or allow_regression):
+        raise click.UsageError(
+            "nothing is judged with --cpu: leave out --quick, --allow-neutral, --allow-regression"
+        )
     import time
 
     from pipeline.commands.build_result import conclude
+    from pipeline.commands.may_lose import refuse_unknown
     from pipeline.commands.workshop import open_workshop
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
@@ -166,10 +177,11 @@ def import_command(
 
         console.say(f"{file} is signed by {verify(file, signers)}")
     bundle, profile = _look_into(file)
+    refuse_unknown(profile, allow_regression)
     options = Options(
         quick or bundle.quick,
-        allow_neutral=allow_neutral or bundle.allow_neutral,
-        allow_regression=bundle.allow_regression,
+        allow_neutral=allow_neutral,
+        allow_regression=allow_regression,
         variant=bundle.variant,
     )
     with open_workshop(Tree.here(), profile, options, console, wait=True) as shop:

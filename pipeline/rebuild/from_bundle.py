@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from pipeline.core.errors import ArtifactError
 from pipeline.rebuild.consent import COMMANDS, require_consent
@@ -27,8 +28,9 @@ from pipeline.toolchain.profdata import PROFDATA
 def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Published:
     """Build the bundle's version again and publish it.
 
-    The same bytes carry the verdict that the bundle brings; other bytes are judged anew. What
-    differs and is not ``allowed`` is refused: ToolError or DataError.
+    The same bytes carry the verdict that the bundle brings, with what was accepted of it; other
+    bytes are judged anew, and nothing is accepted that this user has not accepted. What differs and
+    is not ``allowed`` is refused: ToolError or DataError.
     """
     check_writable(shop.tree.dist(shop.line))
     setup = imported_setup(shop, imported)
@@ -46,6 +48,8 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     kept = kept_verdict(imported, candidate.library) if identical else None
     if kept is None:
         require_consent(shop.tree, shop.profile, allowed)
+    else:
+        shop = accepting_as(shop, imported.bundle)
     release = Release(
         candidate=candidate,
         archive=archive,
@@ -63,6 +67,16 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         },
     )
     return publish(shop, release)
+
+
+def accepting_as(shop: Workshop, bundle: Bundle) -> Workshop:
+    """Return the surroundings in which all is accepted that was when the bundle's verdict fell."""
+    options = replace(
+        shop.options,
+        allow_neutral=shop.options.allow_neutral or bundle.allow_neutral,
+        allow_regression=(*shop.options.allow_regression, *bundle.allow_regression),
+    )
+    return replace(shop, options=options)
 
 
 def _compare(

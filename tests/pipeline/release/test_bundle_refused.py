@@ -11,9 +11,11 @@ from unittest.mock import MagicMock
 
 import pytest
 from bundle_support import contents, edited, exported, write
+from click.testing import CliRunner
 from conftest import Sandbox
 from judge_support import result_of
 
+from pipeline.commands import bundle as importing
 from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
 from pipeline.core.receipt import Receipt
@@ -23,7 +25,8 @@ from pipeline.rebuild import from_bundle as rebuilding
 from pipeline.rebuild.consent import require_consent
 from pipeline.rebuild.imported import Imported, kept_verdict
 from pipeline.release.bundle import unpack
-from pipeline.stages.build.workshop import Library, Workshop
+from pipeline.release.contents import FACTORS
+from pipeline.stages.build.workshop import Library, Options, Workshop
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +173,56 @@ def test_a_rebuild_asks_before_it_judges(
         rebuilding.rebuild(shop, MagicMock(), frozenset({"sources"}))
     assert built.called is not bool(early)
     assert not judged.called
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_a_foreign_build_may_lose_counts_for_its_own_verdict_alone(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counted for what was judged here, too: a loss passed that nobody here had accepted."""
+    for name in ("check_writable", "imported_setup", "static", "compile_step", "baseline"):
+        monkeypatch.setattr(rebuilding, name, MagicMock())
+    for name in ("differences", "flag_differences", "refuse_others"):
+        monkeypatch.setattr(rebuilding, name, lambda *_: {})
+    monkeypatch.setattr(rebuilding, "require_consent", lambda *_: None)
+    monkeypatch.setattr(rebuilding, "_compare", lambda *_: kept)
+    monkeypatch.setattr(rebuilding, "kept_verdict", lambda *_: MagicMock())
+    monkeypatch.setattr(rebuilding, "_judge", MagicMock())
+    published = MagicMock()
+    monkeypatch.setattr(rebuilding, "publish", published)
+    bundle = MagicMock(allow_neutral=True, allow_regression=("throughput",))
+    imported = MagicMock(bundle=bundle, profile=tmp_path)
+    (tmp_path / FACTORS).write_text("{}", encoding="utf-8")
+    profile, no = MagicMock(), MagicMock()
+    shop = Workshop(Tree(tmp_path), profile, no, no, no, Options(allow_regression=("larson",)))
+    rebuilding.rebuild(shop, imported, frozenset({"sources"}))
+    options = published.call_args.args[0].options
+    accepted = ("larson", "throughput") if kept else ("larson",)
+    assert (options.allow_neutral, options.allow_regression) == (kept, accepted)
+
+
+def test_an_import_accepts_what_its_own_options_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = list[Options]()
+
+    def opened(_tree: object, _profile: object, options: Options, *_: object, **__: object) -> None:
+        given.append(options)
+        raise DataError("stop", hint="this is a test")
+
+    (tmp_path / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
+    profile = parse_profile(tmp_path / "foreign.toml")
+    bundle = MagicMock(
+        quick=False, allow_neutral=True, allow_regression=("throughput",), variant="production"
+    )
+    monkeypatch.setattr(importing, "_look_into", lambda _: (bundle, profile))
+    monkeypatch.setattr("pipeline.commands.workshop.open_workshop", opened)
+    file = tmp_path / "x.tar.gz"
+    file.touch()
+    for words in ([], ["--allow-regression", "real-programs"]):
+        CliRunner().invoke(importing.import_command, [str(file), *words])
+    assert [one.allow_neutral for one in given] == [False, False]
+    assert [one.allow_regression for one in given] == [(), ("real-programs",)]
 
 
 @pytest.mark.parametrize("name", ["profile/hot.txt", "verdict.json"])
