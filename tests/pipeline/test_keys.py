@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
+from unittest.mock import MagicMock
 
 import pytest
 from bare_shop import bare_shop
 from rich.console import Console
 
+from pipeline.core import processor
 from pipeline.core.closure import closure, closure_digest
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import BuildError, ChildTimeout
@@ -31,7 +33,7 @@ from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.because import because, in_words
 from pipeline.stages.build.configure import Setup, lacking
 from pipeline.stages.build.workshop import Library, Options, StageDue, Workshop
-from pipeline.stages.proof import ablation, verify
+from pipeline.stages.proof import ablation, layout_null, verify
 from pipeline.stages.tuning import traces, tune
 from pipeline.toolchain import identity
 from pipeline.toolchain.find import Tool, Toolchain
@@ -319,8 +321,30 @@ def test_words_about_a_verdict_are_in_no_key(module: str) -> None:
 
 
 def test_what_was_measured_is_of_this_machine() -> None:
-    here = {"processor": machine().name, "kernel": platform.release()}
+    here = {"processor": machine().described, "kernel": platform.release()}
     assert workloads.machine_key() == here
+
+
+def test_two_models_of_one_kind_have_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that the table does not know are one kind: `intel` or `amd`."""
+    found = []
+    for model in ("250", "251"):
+        fields = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": model}
+        one = processor._x86(fields)
+        monkeypatch.setattr(workloads, "machine", lambda one=one: one)
+        found.append((one.name, workloads.machine_key()))
+    (kind, first), (same, second) = found
+    assert kind == same and first != second
+
+
+def test_random_layouts_are_counted_again_on_another_machine(tmp_path: Path) -> None:
+    """The simulated cache is as large as this machine's; their key did not know that."""
+    shop = MagicMock(tree=Tree(tmp_path), tool_keys={})
+    shop.do.side_effect = StageDue
+    with pytest.raises(StageDue):
+        layout_null.layout_null(shop, MagicMock(), MagicMock(), MagicMock(), MagicMock())
+    stage, parts = shop.do.call_args.args[:2]
+    assert (stage, parts["machine"]) == ("layout-null", workloads.machine_key())
 
 
 ASKED = """

@@ -161,8 +161,12 @@ def _digests(shop: Workshop, found: Mapping[str, Path | None]) -> dict[str, str]
 
 
 def machine_key() -> dict[str, str]:
-    """Return what of the machine decides what is measured, for stage keys."""
-    return {"processor": machine().name, "kernel": platform.release()}
+    """Return what of the machine decides what is measured, for stage keys.
+
+    The model, and not its kind alone: models of one kind have other clocks and caches, and all that
+    the table of kinds does not know are one kind.
+    """
+    return {"processor": machine().described, "kernel": platform.release()}
 
 
 def _key(workload: Program | Command, quick: bool) -> str:

@@ -21,7 +21,7 @@ from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.programs import find_program
-from pipeline.stages.build.workloads import task_keys
+from pipeline.stages.build.workloads import machine_key, task_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.optimize import FLAVOURS, ORDER, SCRIPT
 from pipeline.stages.proof.candidate import Candidate
@@ -57,6 +57,7 @@ def layout_null(
         "profile": chosen.edges.digest if chosen.edges else None,
         "tasks": task_keys(shop, _tasks()),
         "tools": shop.tool_keys,
+        "machine": machine_key(),
         "layouts": len(seeds),
     }
 
