@@ -188,9 +188,12 @@ def _held(dist: Path, digest: str, inputs: str) -> Published | None:
 
 
 def _move_current(shop: Workshop, version: Version, model: ReportModel) -> str | None:
-    """Make a version current, or return why ``current`` stays."""
+    """Make a version current, or return why ``current`` stays.
+
+    What was rolled back is lifted by something new alone: not by what was current all the time.
+    """
     stays = _why_it_stays(shop, version, model)
-    if stays is None:
+    if stays is None and current(version.folder.parent) != version:
         point_current(version)
         lift(version.folder.parent)
     return stays

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from click.testing import CliRunner
@@ -21,6 +22,7 @@ from pipeline.release.install_plan import plan_install
 from pipeline.release.installed import Place
 from pipeline.release.marking import lift, reject, set_aside
 from pipeline.release.marks import Marks, read_marks
+from pipeline.stages.publish import publish as publishing
 
 
 @pytest.fixture
@@ -40,6 +42,19 @@ def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
     assert f"{BAD} may come back" in type_("unpin")
     assert read_marks(tree.dist("p")).aside == ()
     assert "no version of profile 'p' is set aside" in type_("unpin")
+
+
+def test_to_publish_what_is_current_anyway_lifts_no_rollback(tree: Tree) -> None:
+    """`build --from publish` of the older version did, and the bad one came back."""
+    type_("rollback")
+    shop, model = MagicMock(), MagicMock(published=True, previous=None)
+    shop.options.mode = "default"
+    assert publishing._move_current(shop, version(tree, OLD), model) is None
+    assert [one.version for one in read_marks(tree.dist("p")).aside] == [BAD]
+    new = make(tree, "1.0-cc33", "2026-01-03")
+    assert publishing._move_current(shop, new, model) is None
+    assert current(tree.dist("p")) == new
+    assert read_marks(tree.dist("p")).aside == ()
 
 
 def test_unpin_promises_nothing_of_what_is_rejected(tree: Tree) -> None:
