@@ -17,6 +17,7 @@ from pipeline.profile.workload import Command, Program, Trace
 from pipeline.stages.build.check_names import check_names
 from pipeline.stages.build.compile import source_digests
 from pipeline.stages.build.doubts import learnt
+from pipeline.stages.build.given import note_geometry, note_given
 from pipeline.stages.build.programs import (
     differing_programs,
     find_needed,
@@ -145,6 +146,7 @@ def require_level(geometry: Geometry | None) -> None:
 
 def read_geometry(shop: Workshop, setup: Setup) -> Setup:
     """Return the setup with geometry.toml as it stands now, when a stage may have written it."""
+    note_geometry(shop)
     return replace(setup, geometry=_geometry(shop))
 
 
@@ -176,6 +178,7 @@ def _read(shop: Workshop) -> Setup:
     skipped = {w.name: gone for w in shop.profile.workload if (gone := lacking(w))}
     present = [w for w in shop.profile.workload if w.name not in skipped]
     shop.hashed.update(source_digests(shop))
+    note_given(shop)
     plain = [w for w in present if not isinstance(w, Trace)]
     return Setup(
         sources=shop.hashed["sources"],

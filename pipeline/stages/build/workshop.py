@@ -105,6 +105,8 @@ class Workshop:
     options: Options
     hashed: dict[str, str] = field(default_factory=dict)
     """The sources by kind, as their digests stand in keys; empty before they were read."""
+    given: dict[str, str] = field(default_factory=dict)
+    """Profile, lists and geometry by name, as they were when this build began."""
     target: Target = NATIVE
     """What the libraries are for: this machine, or what an emulator runs."""
 

@@ -19,6 +19,7 @@ from pipeline.core.receipt import Receipt
 from pipeline.core.store import ROOM_PREFIX
 from pipeline.release.contents import FACTORS, write_contents, write_sums
 from pipeline.release.version import MANIFEST, Version
+from pipeline.stages.build.given import refuse_changed
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import VERDICT
 from pipeline.stages.publish.gate import HTML
@@ -37,6 +38,8 @@ def write_version(
     room = clean_room(folder)
     try:
         _fill(shop, room, release, report)
+        if release.inputs is None:
+            refuse_changed(shop)  # what has just been copied is what it was built by
         created = date_of(folder, release)
         write_manifest(shop, room, folder.name, release, receipts, created)
         write_sums(room)

@@ -20,6 +20,7 @@ from pipeline.release.marks import read_marks
 from pipeline.release.published import check_folder
 from pipeline.release.version import CURRENT, Version
 from pipeline.report.text import change as percent
+from pipeline.stages.build.given import refuse_changed
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import VERDICT
 from pipeline.stages.publish.folder import mend_version, write_version
@@ -83,6 +84,8 @@ def publish(shop: Workshop, release: Release) -> Published:
     A version that was rolled back does not come back by itself, and one that was rejected is
     refused. A folder that is published and whole is not written again.
     """
+    if release.inputs is None:  # else they are a bundle's
+        refuse_changed(shop)
     dist, version = shop.tree.dist(shop.line), _version(shop, release)
     folder = dist / version
     digest = release.candidate.library.digest
