@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pipeline.core.closure import closure_digest
 from pipeline.core.processor import ALL, ANY, machine
 from pipeline.core.store import Store
 from pipeline.geometry.load import kind_for, kinds_of
@@ -99,6 +100,7 @@ def make(shop: Workshop) -> Release:
     choice of what is judged), slowdown, verify, layout-null, self-time, cost (of what is not
     production).
     """
+    closure_digest(__name__)  # all of this code is known in keys by what it is from now on
     setup = configure(shop)
     tell_unfit_checks(shop, setup)
     try_commands(shop, setup)

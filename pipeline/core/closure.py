@@ -33,6 +33,13 @@ def closure_digest(module: str) -> str:
     return digest_value({name: _digest(module_file(root, name)) for name in closure(root, module)})
 
 
+def is_unchanged(module: str) -> bool:
+    """Return whether all these files still are what they were when their digest was made."""
+    root = own_root()
+    now = {name: digest_file(module_file(root, name)) for name in closure(root, module)}
+    return digest_value(now) == closure_digest(module)
+
+
 class _Memory:
     """What files import, remembered by their bytes: to parse them again takes long under load."""
 

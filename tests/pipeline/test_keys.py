@@ -18,6 +18,7 @@ import pytest
 from bare_shop import bare_shop
 from rich.console import Console
 
+from pipeline.core import closure as closing
 from pipeline.core import processor
 from pipeline.core.closure import closure, closure_digest
 from pipeline.core.console import BuildConsole
@@ -230,6 +231,28 @@ def test_the_variant_is_in_the_key_of_every_stage(tmp_path: Path) -> None:
     assert made[0].receipt.key != made[1].receipt.key
     assert shop("hardened").line == "mixed+hardened"
     assert shop("hardened").log("train", "a").is_relative_to(Tree(tmp_path).logs("mixed+hardened"))
+
+
+def test_what_is_made_while_its_code_changes_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had the key of the new code, and may have been made by the old one."""
+    write(tmp_path, changing="from pipeline import deeper\n", deeper="x = 1\n")
+    monkeypatch.setattr(closing, "own_root", lambda: tmp_path)
+    shop = bare_shop(tmp_path)
+
+    def work(room: Path, _line: object) -> dict[str, str]:
+        (room / "file").write_text("x", encoding="utf-8")
+        if room.parent.name == "verify":
+            write(tmp_path, deeper="x = 2\n")
+        return {}
+
+    work.__module__ = "pipeline.changing"
+    shop.do("baseline", {}, work, summary=lambda _: "")
+    with pytest.raises(BuildError, match="the pipeline's own code was changed"):
+        shop.do("verify", {}, work, summary=lambda _: "")
+    assert [one.receipt.stage for one in shop.store.used] == ["baseline"]
+    assert not list((tmp_path / "store" / "verify").glob("*/receipt.json"))
 
 
 def parts_of(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.core.closure import closure_digest
+from pipeline.core.closure import closure_digest, is_unchanged
 from pipeline.core.console import BuildConsole, StageLine
-from pipeline.core.errors import PipelineError
+from pipeline.core.errors import BuildError, PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.receipt import Notes, Parts
@@ -174,7 +174,7 @@ class Workshop:
 
     def _make(self, stage: str, parts: Parts, work: Work, line: StageLine) -> Artifact:
         try:
-            return self.store.make(stage, parts, lambda room: work(room, line))
+            return self.store.make(stage, parts, lambda room: _by_the_same_code(work, room, line))
         except PipelineError as error:
             error.add_note(stage)
             raise
@@ -190,6 +190,22 @@ class Workshop:
             return "never made before"
         changed = because(last.parts, parts)
         return f"{made} because of {'; '.join(changed)}" if changed else "its artifact is damaged"
+
+
+def _by_the_same_code(work: Work, room: Path, line: StageLine) -> Notes:
+    """Do the work; BuildError if its code was changed since its key was made.
+
+    Nobody knows then which of both the work was done by: Python reads a module once, when it is
+    needed.
+    """
+    notes = work(room, line)
+    if not is_unchanged(work.__module__):
+        raise BuildError(
+            "the pipeline's own code was changed while this build was at work, so what was made "
+            "matches neither state",
+            hint="the same command again builds by the code that is there now",
+        )
+    return notes
 
 
 def _recipe(work: Work) -> str:
