@@ -94,6 +94,16 @@ def test_programs_are_known_by_their_bytes(tmp_path: Path, monkeypatch: pytest.M
     assert Identities(memory).of(program) == second
 
 
+def test_a_tool_with_other_bytes_and_the_same_version_is_another_tool(tmp_path: Path) -> None:
+    program, found = tmp_path / "clang", []
+    for content in ("one", "two"):
+        program.write_text(content, encoding="utf-8")
+        tools = Toolchain((Tool("clang", program, "22.1.8"),))
+        found.append(replace(bare_shop(tmp_path), tools=tools).tool_keys["clang"])
+    assert found[0] != found[1]
+    assert all(one.startswith("22.1.8, ") for one in found)
+
+
 def test_libraries_of_a_tool_count_as_part_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

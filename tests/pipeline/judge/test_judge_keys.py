@@ -19,6 +19,7 @@ from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, in_brief, throughput_key
 from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.model import Key
+from pipeline.judge.regressions import regressions
 from pipeline.judge.verdict import Verdict
 
 GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
@@ -73,6 +74,18 @@ def test_one_workload_that_loses_too_much_vetoes_a_gain() -> None:
     assert key.verdict is NO_GO
     assert not key.not_worse
     assert "big" in key.reason
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(10, INCONCLUSIVE), (12, NO_GO)])
+def test_a_workload_with_too_few_pairs_is_never_called_a_loser(
+    count: int, verdict: Verdict
+) -> None:
+    """Ten pairs hold a median at 99.8 %; among twenty workloads by two clocks it takes 99.9 %."""
+    others = {f"w{number}": pairs(1.2, count=count) for number in range(19)}
+    throughput = throughput_of(**others, big=pairs(0.9, count=count))
+    assert throughput.overall.low > 1.01
+    assert throughput_key(throughput, MARGINS).verdict is verdict
+    assert ("big" in regressions(result_of(throughput))) is (verdict is NO_GO)
 
 
 def slower_by_the_wall_alone(threads: int) -> Key:

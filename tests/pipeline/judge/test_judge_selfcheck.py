@@ -126,6 +126,27 @@ def test_without_a_library_to_slow_down_nothing_is_checked() -> None:
     assert check(request_of(["a"]), (), quiet) is None
 
 
+def test_a_check_has_four_cases_each_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = {
+        "same_counts": CountedJudgement(
+            name="same build, I-cache", verdict=NEUTRAL, reason="", expected=(), alarming=(),
+            ratio=None,
+        ),
+        "bloat": CountedJudgement(
+            name="known bloat, I-cache", verdict=NO_GO, reason="", expected=(), alarming=(),
+            ratio=None,
+        ),
+    }  # fmt: skip
+    monkeypatch.setattr(selfcheck, "same_build", lambda *_: judgement("same build", NEUTRAL))
+    monkeypatch.setattr(selfcheck, "known_slowdown", lambda *_: judgement("known slowdown", NO_GO))
+    monkeypatch.setattr(selfcheck, "same_counts", lambda *_: counted["same_counts"])
+    monkeypatch.setattr(selfcheck, "known_bloat", lambda *_: counted["bloat"])
+    found = check(dataclasses.replace(request_of(["a"]), slowed=Path("/slowed.so")), (), quiet)
+    assert found is not None
+    names = ["same build", "known slowdown", "same build, I-cache", "known bloat, I-cache"]
+    assert [one.name for one in found.judgements] == names
+
+
 def judgement(name: str, verdict: Verdict) -> SelfJudgement:
     same = name == "same build"
     return SelfJudgement(
@@ -281,6 +302,28 @@ def test_a_key_that_sees_no_bloat_stops_publishing(
     published, reason = may_publish(result_of().model_copy(update={"self_check": checked}), True)
     assert not published
     assert "the judge calls 10 % more misses NEUTRAL" in reason
+
+
+@pytest.mark.parametrize(("speed", "published"), [(1.0, False), (1.05, True)])
+@pytest.mark.parametrize("name", ["same_counts", "bloat"])
+def test_a_check_of_counts_that_could_not_tell_takes_a_gain_in_speed(
+    name: str, speed: float, published: bool
+) -> None:
+    """As one of time does: fewer misses are no gain where the judge of misses may be blind."""
+    blind = CountedJudgement(
+        name="known bloat, I-cache" if name == "bloat" else "same build, I-cache",
+        verdict=INCONCLUSIVE,
+        reason="no real program was counted",
+        expected=(NO_GO,) if name == "bloat" else (NEUTRAL,),
+        alarming=(),
+        ratio=None,
+    )
+    checked = SelfCheck(
+        same_build=judgement("same build", NEUTRAL), slowdown=judgement("known slowdown", NO_GO)
+    ).model_copy(update={name: blind})
+    result = result_of(throughput_of(mixed=pairs(speed)))
+    assert may_publish(result, True)[0]
+    assert may_publish(result.model_copy(update={"self_check": checked}), True)[0] is published
 
 
 def test_misses_that_do_not_repeat_are_a_false_alarm(monkeypatch: pytest.MonkeyPatch) -> None:

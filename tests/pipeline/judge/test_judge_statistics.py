@@ -155,6 +155,14 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(
     assert covered / trials >= confidence - slack
 
 
+@pytest.mark.parametrize("pairs", [10, 14])
+def test_the_overall_interval_of_few_pairs_is_wider_than_its_percentiles(pairs: int) -> None:
+    few = np.random.default_rng(pairs).normal(0, 0.01, pairs)
+    low, high = st._percentiles([few], np.median, 0.95, seed=1)
+    found = st.overall_ratio([few], [1.0], 0.95, seed=1)
+    assert found.low < math.exp(low) and math.exp(high) < found.high
+
+
 def test_the_overall_interval_covers_the_truth_as_often_as_it_says() -> None:
     rng, trials = np.random.default_rng(8), 300
     covered = 0

@@ -151,6 +151,15 @@ def test_commands_of_a_foreign_bundle_need_consent(tmp_path: Path) -> None:
     require_consent(tree, profile, frozenset())
 
 
+def test_a_command_with_other_variables_is_another_command(tmp_path: Path) -> None:
+    tree, file = Tree(tmp_path), tmp_path / "foreign.toml"
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
+    file.write_text(FOREIGN + 'env = { PERL5OPT = "-Mevil" }\n', encoding="utf-8")
+    with pytest.raises(DataError, match="env PERL5OPT=-Mevil sh -c 'curl"):
+        require_consent(tree, parse_profile(file), frozenset())
+
+
 @pytest.mark.parametrize("early", [{"sources": "others"}, {}], ids=["others", "no verdict kept"])
 def test_a_rebuild_asks_before_it_judges(
     early: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
