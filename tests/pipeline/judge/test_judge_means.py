@@ -19,6 +19,7 @@ def test_means_are_by_weight_and_unknown_where_anything_is() -> None:
     assert weighted_mean([(3, 1.0), (1, None)]) is None
     assert weighted_mean([]) is None
     assert geometric_mean([(1, 2.0), (1, 8.0)]) == pytest.approx(4.0)
+    assert geometric_mean([(3, 2.0), (1, 32.0)]) == pytest.approx(4.0)
     with pytest.raises(ValueError, match="nothing"):
         geometric_mean([])
 

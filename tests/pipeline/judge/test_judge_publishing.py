@@ -134,6 +134,20 @@ def test_a_workload_that_seems_to_lose_is_named_where_the_whole_is_as_fast() -> 
     assert "the estimate for vague," in reason
 
 
+def test_less_memory_is_no_gain_where_a_workload_seems_to_lose_too_much() -> None:
+    """Throughput is NEUTRAL as a whole, and yet not shown to be not worse."""
+    lean, vague = pairs(1.0, rss=(4096, 3800)), pairs(0.94, noise=30, rss=(4096, 3800))
+    found = throughput_of(a=lean, b=lean, vague=vague)
+    even = found.model_copy(
+        update={"overall": replace(found.overall, value=1.001, low=0.998, high=1.006)}
+    )
+    result = result_of(even, programs=[program_of("python3", 4.0, 4.0)])
+    keys = result.keys
+    assert (keys.throughput.verdict, keys.icache.verdict) == (NEUTRAL, NEUTRAL)
+    assert keys.memory is not None and keys.memory.verdict is GO
+    assert not may_publish(result, False)[0]
+
+
 def test_wider_margins_than_usual_are_told_with_the_verdict() -> None:
     found = throughput_of(mixed=pairs(1.1))
     wide = result_of(found).model_copy(update={"margins": Margins(throughput=0.05, workload=0.6)})
