@@ -86,7 +86,7 @@ def learn_command(
     from pipeline.learn.figures import smooth
     from pipeline.learn.on_profile import judge, target
     from pipeline.learn.rules import proposals
-    from pipeline.learn.show import proposal, summary
+    from pipeline.learn.show import not_proposed, proposal, summary
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
 
@@ -100,6 +100,8 @@ def learn_command(
     found = proposals(figures, place.base)
     for line in (*summary(figures), *map(proposal, found)):
         console.say(line)
+    for line in not_proposed(figures, place.base):
+        console.notice(line)
     if figures.at_rest:
         console.notice(
             "no run of pages was taken or given back between the samples: perhaps nobody asked the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
@@ -29,13 +29,17 @@ class Room:
 
 @dataclass(frozen=True)
 class Figures:
-    """All processes together. ``gauges`` and ``rooms`` are medians, ``counters`` sums of growth."""
+    """All processes together. ``gauges`` and ``rooms`` are medians, ``counters`` sums of growth.
+
+    ``options`` has each value that was in force in one of the samples.
+    """
 
     processes: int
     samples: int
     gauges: dict[str, float]
     counters: dict[str, int]
     rooms: tuple[Room, ...]
+    options: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def part(self, gauge: str, whole: str) -> float:
         """Return one gauge as a share of another; 0 where either is unknown."""
@@ -81,7 +85,16 @@ def smooth(samples: Sequence[Sample]) -> Figures:
         gauges=_sum([_gauges(one) for one in each]),
         counters={name: int(n) for name, n in _sum([_growth(one) for one in each]).items()},
         rooms=_rooms(each),
+        options=_options(samples),
     )
+
+
+def _options(samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
+    names = {name for one in samples for name in one.options}
+    return {
+        name: frozenset(one.options[name] for one in samples if name in one.options)
+        for name in sorted(names)
+    }
 
 
 def _sum(parts: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -20,6 +20,9 @@ NOTABLE = 0.1
 DENSE_FROM = 18 << 20
 """Bytes from which the library itself looks at huge pages (option HAKMEM_HUGE_PAGES)."""
 
+STEERED = ("purge_delay", "huge_pages")
+"""Options whose defaults the rules propose."""
+
 
 @dataclass(frozen=True)
 class Proposal:
@@ -40,11 +43,25 @@ def _sensible(move: Move, base: Geometry) -> bool:
     return changed.digest != base.digest and not check(changed)
 
 
-def _option(base: Geometry, name: str, value: int, reason: str) -> Proposal:
-    """Return the proposal of another default of the option ``name``, such as purge_delay."""
+def overridden(figures: Figures, base: Geometry) -> dict[str, str]:
+    """Return options that were not at the default of ``base``, each with what was in force.
+
+    What such a program did says nothing about the default, so none of these is proposed.
+    """
+    used = {name: figures.options.get(name, frozenset()) for name in STEERED}
+    others = {n: sorted(used[n] - {str(base.value(f"default_{n}"))}) for n in STEERED}
+    return {name: ", ".join(values) for name, values in others.items() if values}
+
+
+def _option(
+    figures: Figures, base: Geometry, name: str, value: int, reason: str
+) -> Iterator[Proposal]:
+    """Propose another default of the option ``name``, such as purge_delay."""
+    if name in overridden(figures, base):
+        return
     move = constant(base, f"default_{name}", value, reason)
     legal = move.name.rpartition("=")[2]
-    return Proposal(move, f"HAKMEM_{name.upper()}={legal}")
+    yield Proposal(move, f"HAKMEM_{name.upper()}={legal}")
 
 
 def _purge_sooner(figures: Figures, base: Geometry) -> Iterator[Proposal]:
@@ -52,7 +69,7 @@ def _purge_sooner(figures: Figures, base: Geometry) -> Iterator[Proposal]:
     if part >= NOTABLE:
         delay = base.value("default_purge_delay")
         reason = f"{part:.0%} of resident memory are free pages that wait {delay} ms for the purge"
-        yield _option(base, "purge_delay", delay // 5, reason)
+        yield from _option(figures, base, "purge_delay", delay // 5, reason)
 
 
 def _purge_later(figures: Figures, base: Geometry) -> Iterator[Proposal]:
@@ -63,7 +80,7 @@ def _purge_later(figures: Figures, base: Geometry) -> Iterator[Proposal]:
             f"to {figures.purge_faults:.0%} of these may be for memory that was purged too soon"
         )
         delay = base.value("default_purge_delay")
-        yield _option(base, "purge_delay", max(delay, 50) * 6, reason)
+        yield from _option(figures, base, "purge_delay", max(delay, 50) * 6, reason)
 
 
 def _retire_less(figures: Figures, base: Geometry) -> Iterator[Proposal]:
@@ -112,9 +129,9 @@ def _huge_pages(figures: Figures, base: Geometry) -> Iterator[Proposal]:
     advised = figures.part("huge_page_advised_bytes", "committed_bytes")
     reason = f"{empty:.0%} of the slabs are free, and {advised:.0%} of memory may have huge pages"
     if empty < NOTABLE and advised < 1 - NOTABLE:
-        yield _option(base, "huge_pages", 2, reason)
+        yield from _option(figures, base, "huge_pages", 2, reason)
     if empty >= 0.5 and advised >= NOTABLE:
-        yield _option(base, "huge_pages", 1, reason)
+        yield from _option(figures, base, "huge_pages", 1, reason)
 
 
 RULES: tuple[Callable[[Figures, Geometry], Iterator[Proposal]], ...] = (

@@ -37,6 +37,7 @@ class Sample(_Told):
 
     hakmem: str
     process: int
+    options: dict[str, str] = {}
     figures: dict[str, int | None]
     events: dict[str, int]
     classes: tuple[ClassSample, ...]

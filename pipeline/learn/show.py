@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.write import render_toml
 from pipeline.learn.figures import Figures
-from pipeline.learn.rules import Proposal
+from pipeline.learn.rules import Proposal, overridden
 from pipeline.learn.trial import Judged, Outcome
 
 
@@ -28,6 +28,16 @@ def summary(figures: Figures) -> list[str]:
 
 
 WAITING = {"magazine_bytes": "is in magazines", "dirty_bytes": "waits for the purge"}
+
+
+def not_proposed(figures: Figures, base: Geometry) -> Iterator[str]:
+    """Say for which options nothing is proposed, because the programs did not have the default."""
+    for name, values in overridden(figures, base).items():
+        yield (
+            f"HAKMEM_{name.upper()} was {values}, and the default is "
+            f"{base.value(f'default_{name}')}: these figures do not show what the default does, "
+            "so no other one is proposed. Sample programs that have the default"
+        )
 
 
 def proposal(one: Proposal) -> str:

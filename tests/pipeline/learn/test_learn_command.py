@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -53,6 +54,19 @@ def test_figures_of_a_process_at_rest_are_told(
         words = ["learn", "-p", "mixed", "--cpu", "any", *stats, "--dry-run"]
         cli.main(words, standalone_mode=False)
         assert ("perhaps nobody asked the process" in "".join(capsys.readouterr())) is told
+
+
+def test_options_that_are_not_at_their_default_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = [json.loads(one) for one in GROWING.read_text(encoding="utf-8").splitlines()]
+    told = [json.dumps({**one, "options": {"purge_delay": "100"}}) for one in lines]
+    (tmp_path / "other.jsonl").write_text("\n".join(told), encoding="utf-8")
+    words = ["learn", "-p", "mixed", "--cpu", "any", "--stats", str(tmp_path / "other.jsonl")]
+    cli.main([*words, "--dry-run"], standalone_mode=False)
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "HAKMEM_PURGE_DELAY was 100, and the default is 500" in said
+    assert "default_purge_delay" not in said
 
 
 @pytest.mark.e2e

@@ -11,7 +11,7 @@ from pipeline.core.paths import Tree
 from pipeline.geometry.rules import check
 from pipeline.geometry.tables import default_geometry
 from pipeline.learn.figures import Figures, Room, smooth
-from pipeline.learn.rules import proposals
+from pipeline.learn.rules import overridden, proposals
 
 BASE = default_geometry(Tree.here())
 CALM = Figures(1, 2, {"process_resident_bytes": 1e8, "slab_bytes": 8e7, "committed_bytes": 9e7,
@@ -56,6 +56,33 @@ def test_each_rule_begins_at_its_threshold(
     for one in proposals(figures, BASE):
         assert check(one.move.change(BASE)) == []
         assert any(letter.isdigit() for letter in one.move.reason)
+
+
+PURGED = {"purged_pages": 100, "minor_page_faults_total": 100}
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ({"500"}, ["default_purge_delay=3000"]),
+        ({"100"}, []),
+        ({"100", "500"}, []),
+        (set(), ["default_purge_delay=3000"]),
+    ],
+)
+def test_what_another_value_did_says_nothing_about_the_default(
+    used: set[str], expected: list[str]
+) -> None:
+    """A program with a delay of 100 had the default of 500 called too short."""
+    options = {"purge_delay": frozenset(used)}
+    assert names(replace(CALM, counters=PURGED, options=options)) == expected
+
+
+def test_huge_pages_that_were_switched_off_are_not_proposed() -> None:
+    gauges = {**CALM.gauges, "huge_page_advised_bytes": 0.0}
+    figures = replace(CALM, gauges=gauges, options={"huge_pages": frozenset({"1"})})
+    assert names(figures) == []
+    assert overridden(figures, BASE) == {"huge_pages": "1"}
 
 
 def test_classes_that_are_half_empty_get_smaller_slabs() -> None:
