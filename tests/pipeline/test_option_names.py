@@ -12,9 +12,10 @@ READS = {
     ".c": re.compile(rf'(?:getenv|number|find)\((?:environment, )?"{NAME}"|NULL, "{NAME}"'),
     ".py": re.compile(rf'environ(?:\.get\(|\[)"{NAME}"'),
     ".sh": re.compile(rf"\$\{{?{NAME}"),
+    ".rs": re.compile(rf'var(?:_os)?\("{NAME}"'),
 }
 """What reading a variable of the environment looks like, by the kind of a file."""
-FOLDERS = ("allocator", "bench", "operate", "pipeline", "tests", "training")
+FOLDERS = ("allocator", "bench", "operate", "packaging", "pipeline", "tests", "training")
 
 
 SCRIPTS = (ROOT / "bootstrap", ROOT / ".ci/run", ROOT / ".ci/review")
