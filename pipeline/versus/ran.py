@@ -16,11 +16,15 @@ LEAST_S = 0.05
 
 
 class Watch:
-    """All descendants of this process but ``runner``, as they were at the last look at each."""
+    """All descendants of this process but ``runner``, as they were at the last look at each.
+
+    A child that this process has just forked still has its command line, and is not looked at.
+    """
 
     def __init__(self, runner: str, library: Path) -> None:
         """Look for the file ``library``."""
         self._runner, self._library = runner, str(library)
+        self._own = _command_line(Path("/proc/self"))
         self._seen: dict[int, Ran] = {}
 
     def watching(self) -> AbstractContextManager[None]:
@@ -34,14 +38,16 @@ class Watch:
     def _look(self, pid: int) -> None:
         place = Path(f"/proc/{pid}")
         try:
-            name = (place / "cmdline").read_text("utf-8", "replace").split("\0")[0]
+            line = _command_line(place)
             has = self._library in (place / "maps").read_text("utf-8", "replace")
             seconds = _seconds(place)
             peak = status_kib((place / "status").read_text("utf-8", "replace"), "VmHWM")
         except (OSError, ValueError, IndexError):  # it has ended
             return
-        if name not in ("", self._runner) and peak:  # else dead, and not yet collected
-            self._seen[pid] = Ran(name=Path(name).name, library=has, seconds=seconds, peak_kib=peak)
+        name = line.split("\0")[0]
+        if name in ("", self._runner) or line == self._own or not peak:  # or dead, not collected
+            return
+        self._seen[pid] = Ran(name=Path(name).name, library=has, seconds=seconds, peak_kib=peak)
 
     def found(self) -> tuple[Ran, ...]:
         """Return what ran by name, with and without the library, the busiest first."""
@@ -58,6 +64,10 @@ class Watch:
             for all_ in names.values()
         )
         return tuple(sorted(together, key=lambda one: -one.seconds))
+
+
+def _command_line(place: Path) -> str:
+    return (place / "cmdline").read_text("utf-8", "replace")
 
 
 def _seconds(place: Path) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,6 +42,7 @@ from pipeline.release.contents import write_sums
 from pipeline.versus.compare import rows_of
 from pipeline.versus.logs import logs_of_errors
 from pipeline.versus.model import Compared, Ran, VersusResult
+from pipeline.versus.ran import Watch
 from pipeline.versus.show import duration, longer, next_step, render, sentence
 from pipeline.versus.side import parse_side
 from pipeline.versus.workloads_of import workloads_of
@@ -413,6 +416,20 @@ def test_a_client_without_the_library_that_takes_the_time_and_the_peak_is_named(
     client = next(one for one in ran if not one.library and one.peak_kib > 60 << 10)
     assert client.name == Path(sys.executable).name
     assert not any(one.name.startswith("command") for one in ran)
+
+
+def test_a_child_that_runs_nothing_of_its_own_yet_is_not_looked_at(tmp_path: Path) -> None:
+    """On a busy machine the judge named itself: "the peak is that of python"."""
+    watch = Watch("/a/runner", tmp_path)
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+        os._exit(0)
+    with watch.watching(), subprocess.Popen(["sleep", "0.3"]) as sleeper:
+        sleeper.wait()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert [one.name for one in watch.found()] == ["sleep"]
 
 
 @pytest.mark.parametrize(
