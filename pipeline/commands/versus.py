@@ -163,6 +163,7 @@ def _compare(
     from pipeline.core import process
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
+    from pipeline.stages.build.programs import unlike_in_builds
     from pipeline.versus.compare import Subject, compare
     from pipeline.versus.logs import logs_of_errors
     from pipeline.versus.side import parse_side
@@ -173,7 +174,10 @@ def _compare(
     console = open_console(beside=True)
     if verbose:
         process.echo = lambda line: console.child(_PADDING.sub("", line))
+    notes = unlike_in_builds(timed.command)
     timed = replace(timed, command=whole_path(timed.command))
+    for note in notes:
+        console.say(f"note: {note}")
     if not timed.command:
         name = profile or workloads_of(tree, a, b)
         console.say(f"the workloads are those of profile {name}; -p takes another one's")

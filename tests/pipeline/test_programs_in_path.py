@@ -22,6 +22,7 @@ from pipeline.stages.build.programs import (
     differing_programs,
     find_program,
     starts_others,
+    unlike_in_builds,
 )
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
@@ -109,6 +110,14 @@ def test_init_tells_it(shim: Path, fresh: Sandbox) -> None:
     code, output = fresh.run("init", "mine", "--", "sort", "--version")
     assert code == 0, output
     assert f"note: sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in output
+
+
+def test_versus_tells_which_one_it_times(shim: Path, fresh: Sandbox) -> None:
+    """A shim of pyenv starts some thirty processes, each with the library: its NO-GO was theirs."""
+    said = f"sort: this runs {shim}, which your PATH has first; a build runs {BUILDS}: for that"
+    assert unlike_in_builds(["sort", "-r"]) == [f"{said} one write {BUILDS} into the command"]
+    code, output = fresh.run("versus", "libc", "libc", "--pairs", "10", "--", "sort", "--version")
+    assert f"note: {said}" in output, (code, output)
 
 
 def test_a_build_tells_what_it_runs_and_counts(

@@ -38,15 +38,32 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
     Of a shell's script or command line each word is looked at: a shim of pyenv may be called there.
     This pipeline's own environment is nobody's choice of a program, though it may be active.
     """
-    told, path = [], _path_of_the_user()
+    return [
+        f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; for that "
+        f"one write {mine} into the {_written(word, argv)}"
+        for word, mine, theirs in _differing(argv, _path_of_the_user())
+    ]
+
+
+def unlike_in_builds(argv: Sequence[str]) -> list[str]:
+    """Return a sentence for each program that is run here by the PATH, and another in builds."""
+    return [
+        f"{word}: this runs {mine}, which your PATH has first; a build runs {theirs}: for that "
+        f"one write {theirs} into the {_written(word, argv)}"
+        for word, mine, theirs in _differing(argv, os.environ.get("PATH", os.defpath))
+    ]
+
+
+def _written(word: str, argv: Sequence[str]) -> str:
+    return "command" if word in argv else "script"
+
+
+def _differing(argv: Sequence[str], path: str) -> Iterator[tuple[str, str, Path]]:
+    """Yield a word, the program that it is by ``path``, and that of builds, if they differ."""
     for word in dict.fromkeys(_words(argv)):
         mine, theirs = shutil.which(word, path=path), find_program(word)
         if mine and theirs and _place(Path(mine)) != _place(theirs):
-            told.append(
-                f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; for that "
-                f"one write {mine} into the {'command' if word in argv else 'script'}"
-            )
-    return told
+            yield word, mine, theirs
 
 
 def _path_of_the_user() -> str:
