@@ -68,7 +68,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     paths = (f"note: {line}" for line in differing_programs(command))
     gone = (f"note: there is no {word}" for word in command[1:] if _is_gone(word))
     tried = _tried(tree, profile, missing_files(command, tree.root))
-    for line in chain(paths, gone, _hints(command), tried):  # as each comes
+    for line in chain(paths, gone, _hints(name, command), tried):  # as each comes
         click.echo(line)
     for line in _next_steps(name, bool(command)):
         say(line)
@@ -123,16 +123,20 @@ def _is_gone(word: str) -> bool:
     return Path(word).is_absolute() and not os.path.lexists(word)
 
 
-def _hints(command: tuple[str, ...]) -> list[str]:
+def _hints(name: str, command: tuple[str, ...]) -> list[str]:
     """Say what python keeps from malloc, unless the command has told it otherwise."""
     import re
+    import shlex
 
     python = [w for w in command if re.fullmatch(r"python[0-9.]*", Path(w).name)]
     if not python or any(word.startswith("PYTHONMALLOC=") for word in command):
         return []
+    own = f".venv/bin/pipeline versus libc {name}:current,PYTHONMALLOC=malloc"
     return [
-        "note: python keeps blocks of up to 512 bytes in own pools; malloc never sees them.",
-        f"  `env PYTHONMALLOC=malloc {python[0]} ...` switches them off; do so in production, too",
+        "note: python keeps blocks of up to 512 bytes in pools of its own; malloc never sees them.",
+        f"  `env PYTHONMALLOC=malloc {python[0]} ...` switches them off, for training and judging.",
+        "  That may cost more than a library gains. So compare with the pools, after the build:",
+        f"  {own} -- {shlex.join(command)}",
     ]
 
 

@@ -161,6 +161,8 @@ def test_init_tells_of_pythons_own_pools(
 ) -> None:
     code, output = fresh.run("init", "shop", "--", *command)
     assert (code, "env PYTHONMALLOC=malloc python3" in output) == (0, is_told), output
+    against_the_pools = f"versus libc shop:current,PYTHONMALLOC=malloc -- {' '.join(command)}\n"
+    assert (against_the_pools in output) is is_told, output
 
 
 @pytest.mark.parametrize(
