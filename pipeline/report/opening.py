@@ -14,9 +14,10 @@ def paired(model: ReportModel) -> str:
     """Return what the two columns are: else readers divide them, and wonder."""
     return (
         "The baseline is this library built with -O2 and no profile. It is not the malloc that you "
-        "have. This compares with that; with `-- YOUR-PROGRAM` behind it, in a program of yours: "
-        f"{_libc(model)}. Speed: the baseline is 1, and more is faster. The interval is that of "
-        "the pairs. Memory: both columns are medians; their change is the median over the pairs."
+        "have. To compare with that: "
+        f"{_libc(model)}; append `-- YOUR-PROGRAM` to do so in a program of yours. "
+        "Speed: the baseline is 1, and more is faster. The interval is that of the pairs. "
+        "Memory: both columns are medians; their change is the median over the pairs."
     )
 
 
