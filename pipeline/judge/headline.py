@@ -26,7 +26,7 @@ from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-COUNTED = "are counted by simulation and are no time"
+COUNTED = "are counted by simulation and are not time"
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )

@@ -162,7 +162,8 @@ def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
     assert ", loops and replays faster (+20.00 % [" in said
     assert "Loops and replays that are faster: loop +20.00 % [" in said
     assert (
-        "counted by simulation and are no time; in this build the speed of programs changed" in said
+        "counted by simulation and are not time; in this build the speed of programs changed"
+        in said
     )
     assert said.endswith("%], by all causes together.")
 
