@@ -18,8 +18,8 @@ class BuildInterrupted(KeyboardInterrupt):
     """An interrupt of work that is done in stages, whose finished ones are kept."""
 
     hint = (
-        "the same command goes on from the last good stage, and begins the interrupted one anew: "
-        "where that was verify, the counts and pairs of this judgement are lost"
+        "the same command goes on from the last good stage, and begins the interrupted one anew; "
+        "if that is verify, its counts and pairs are lost"
     )
 
 
