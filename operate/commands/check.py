@@ -21,7 +21,7 @@ Examples:
   hakmem check --json 1234
 
 With --json each process is one line, an object. One that has ended, or that you may not
-look into, is told on stderr, and the others are checked all the same.
+look into, is named on stderr, and the others are checked all the same.
 
 Exit codes: 0 malloc is the library's in each; 18 it is not, or is unknown; 2 it is in
 each that was looked into, and one was not; else docs/exit-codes.md."""

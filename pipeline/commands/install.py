@@ -25,7 +25,12 @@ CACHED_PREFIXES = (Path("/usr"), Path("/usr/local"))
 def _place_options(command: Callable[..., Any]) -> Callable[..., Any]:
     folder = click.Path(file_okay=False, path_type=Path)
     options = (
-        click.option("--prefix", type=folder, required=True, help="Its root, such as /usr/local."),
+        click.option(
+            "--prefix",
+            type=folder,
+            required=True,
+            help="Root of the installation, such as /usr/local.",
+        ),
         click.option("--destdir", type=folder, help="Write below this folder (for packagers)."),
         click.option("--dry-run", is_flag=True, help="Only say what would be done."),
     )

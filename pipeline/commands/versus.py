@@ -115,8 +115,8 @@ def versus_command(
     LIBRARY[,NAME=VALUE...]: `libc` (the malloc that programs have by themselves), a libhakmem.so or
     another allocator's file, the folder of a version, or a version's name (`current`, 0.1.0-3f2a,
     mixed:current), then variables for the runs of that side. Runs of both
-    come in pairs and go by the judge's statistics (docs/verdicts.md). Nothing else of your
-    environment but PATH and HOME is there.
+    come in pairs and go by the judge's statistics (docs/verdicts.md). Of your
+    environment they get PATH and HOME alone.
 
     Ends with exit code 16 if B is shown to be worse.
 
