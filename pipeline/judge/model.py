@@ -148,6 +148,11 @@ class Environment(Record):
     tools: dict[str, str]
 
     @property
+    def kind(self) -> str:
+        """The kind of processor, such as amd-zen3; where a record has none, what it is sold as."""
+        return self.processor or self.cpu or "an unknown processor"
+
+    @property
     def busy(self) -> bool:
         """Whether so much else ran beside the judgement that whoever reads it should know."""
         return max(self.load_before, self.load_after) > BUSY * self.cores

@@ -39,7 +39,7 @@ def markdown(review: Review) -> str:
     lines += ["", OWN_TITLE, *own] if own else []
     head = review.head.verify
     measured = "judged directly" if review.comparison.measured else "compared by what is on record"
-    where = head.environment.cpu or "an unknown processor"
+    where = head.environment.kind
     lines += ["", f"Profile {review.head.profile}, mode {head.mode}, {measured}, on {where}.", ""]
     if review.base_mode != head.mode:
         lines += [OTHER_MODE.format(review.base, review.base_mode), ""]

@@ -84,6 +84,16 @@ def test_a_comment_says_what_the_builds_are_made_of(tree: Tree, base: Path) -> N
     assert "Geometry, then → now: small_depth 32 → 8." in said
 
 
+def test_a_comment_names_the_kind_of_processor_as_reports_do(tree: Tree, base: Path) -> None:
+    """It had "AMD EPYC", which several kinds are sold as."""
+    good = report_support.good()
+    known = good.verify.environment.model_copy(update={"processor": "amd-zen3"})
+    verify = good.verify.model_copy(update={"environment": known})
+    keep(tree, good.model_copy(update={"verify": verify}), HEAD, published=False)
+    comment = review(base, "--no-measure")[1]
+    assert ", on amd-zen3." in comment and "Example CPU" not in comment
+
+
 @pytest.mark.usefixtures("tree")
 def test_the_commit_of_a_side_may_stand_in_its_manifest_alone(base: Path) -> None:
     write_reports(base, read_report(base).model_copy(update={"source": None}))
