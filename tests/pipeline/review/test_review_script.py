@@ -121,7 +121,19 @@ def test_the_script_wants_the_profile_in_the_revision(scripted: Path) -> None:
     (scripted / "training/profiles/shop.toml").touch()
     done = script("HEAD", "shop", at=scripted)
     assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
-    assert done.stderr.startswith("error: revision 'HEAD' has no profile 'shop'\n")
+    told = "name one that has its file, or the folder of a version: `.venv/bin/pipeline list`"
+    said = f"error: revision 'HEAD' has no profile 'shop'\n  what to do: {told}"
+    assert done.stderr.startswith(said)
+
+
+def test_a_tree_without_that_build_gets_what_to_do_there(scripted: Path, tmp_path: Path) -> None:
+    """It was told to name a tree, which it had done; PROFILE may be what it forgot."""
+    other = tmp_path / "other"
+    (other / "bootstrap").mkdir(parents=True)
+    done = script(str(other), at=scripted)
+    assert done.returncode == ExitCode.USAGE
+    told = f"build 'mixed' there first, or name another profile: `.ci/review {other} PROFILE`\n"
+    assert done.stderr.endswith(f"what to do: {told}")
 
 
 def test_the_script_takes_the_profile_of_a_folder(scripted: Path) -> None:
