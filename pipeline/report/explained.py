@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.judge.headline import unclear_alone
-from pipeline.judge.keys import percent
+from pipeline.judge.keys import percent, spread
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import ALPHA
@@ -19,11 +19,12 @@ FEW_NAMES = 6
 
 
 def measured_and_found(key: Key) -> str:
-    """Return what a key measures, then its reason, without naming the same quantity twice."""
+    """Return what a key measures, then its reason, without what stands above: figure and ends."""
     start, found, rest = key.reason.partition(percent(key.ratio.value) if key.ratio else "unknown")
     named = set(start.split()) <= set(key.measure.replace(",", "").split())
     if found and named:
-        return f"{key.measure}: {found}{rest}"
+        left = rest.removeprefix(f" {spread(key.ratio)}").lstrip(", ") if key.ratio else found
+        return f"{key.measure}{' ' if left.startswith('(') else ': '}{left}"
     return f"{text.sentence(key.measure)} {text.sentence(key.reason)}"
 
 

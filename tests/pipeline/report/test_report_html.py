@@ -233,16 +233,19 @@ def test_the_first_lines_say_the_verdict_and_whether_anything_got_worse() -> Non
 @pytest.mark.parametrize(
     ("measure", "reason", "said"),
     [
-        ("peak resident memory, tuned / baseline", "peak memory +3.00 % [+1 %, +5 %], not decided",
-         "peak resident memory, tuned / baseline: +3.00 % [+1 %, +5 %], not decided"),
+        ("peak resident memory, tuned / baseline", "peak memory +3.00 % [+1.00 %, +5.00 %], none",
+         "peak resident memory, tuned / baseline: none"),
         ("operations per second", "+3.00 % over 40 pairs",
-         "operations per second: +3.00 % over 40 pairs"),
+         "operations per second: over 40 pairs"),
+        ("misses, simulated", "misses +3.00 % (gcc +2 %, redis +4 %)",
+         "misses, simulated (gcc +2 %, redis +4 %)"),
         ("operations per second", "git changes by +3.00 % in wall time",
          "Operations per second. Git changes by +3.00 % in wall time."),
         ("I1 misses", "no real program was counted", "I1 misses. No real program was counted."),
     ],
 )  # fmt: skip
 def test_a_card_names_its_quantity_once(measure: str, reason: str, said: str) -> None:
+    """The figure with its interval stands above, in larger letters."""
     ratio = Interval(value=1.03, low=1.01, high=1.05, confidence=0.95)
     update = {"measure": measure, "reason": reason, "ratio": ratio}
     assert measured_and_found(good().verify.keys.throughput.model_copy(update=update)) == said
