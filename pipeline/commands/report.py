@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MARKED_FORMS = ("term", "md")
 """Forms that get a first line with what became of it; the others have a place for it."""
+AS_JUDGED = "All below is as it was judged before."
 FORMS = {".html": "html", ".md": "md", ".json": "json", ".txt": "term"}
 """The format that the end of a file's name stands for."""
 
@@ -129,7 +130,8 @@ def _why_checked(model: ReportModel) -> str:
 
 def _first_lines(model: ReportModel) -> str:
     """Return what has become of a version since it was judged, to stand above its report."""
-    return "".join(f"{said}\n\n" for said in said_since(model))
+    below = [AS_JUDGED] if model.decided else []
+    return "".join(f"{said}\n\n" for said in (*said_since(model), *below))
 
 
 def _model(profile: str, version: str | None, against: str | None) -> ReportModel:

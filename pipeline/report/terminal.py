@@ -116,7 +116,8 @@ def _closing(model: ReportModel, *, why: bool) -> Iterator[RenderableType]:
     """Yield what stands below the tables and findings: why, and what it was made for."""
     yield from filter(None, (harmless(model), model.verify.health.left_out))
     if why:
-        yield f"why: {model.reason}"
+        about = " it was published" if model.published and model.decided else ""
+        yield f"why{about}: {model.reason}"
     yield from filter(None, (untabled(model), contents(model), model.made_for))
     if model.geometry:
         yield _geometry(model.geometry)
@@ -195,7 +196,7 @@ def as_text(model: ReportModel) -> str:
     console = _console()
     show = partial(_show, console)
     show(head)
-    render_terminal(model, console)
+    render_terminal(model, console, libc=not model.rejected)
     if stays := not_current(model):
         show(stays)
     if step := next_command(model):

@@ -55,6 +55,17 @@ def first_line(*words: str) -> str:
     return result.output.splitlines()[0]
 
 
+def test_a_rejected_version_is_not_praised(tree: Tree) -> None:
+    """`why: throughput is GO` stood below "rejected", and then how to compare it with libc."""
+    new = publish(tree, "1.0-bb22")
+    told = ("All below is as it was judged before.\n", "why it was published: ")
+    said = CliRunner().invoke(cli, ["report", new.name]).output
+    assert "against your malloc" in said and not any(one in said for one in told)
+    reject(new, "redis grows")
+    said = CliRunner().invoke(cli, ["report", new.name]).output
+    assert "against your malloc" not in said and all(one in said for one in told)
+
+
 @pytest.mark.parametrize("form", ["term", "md"])
 def test_a_rejection_and_a_rollback_are_said_first(tree: Tree, form: str) -> None:
     old, new = publish(tree, "1.0-aa11"), publish(tree, "1.0-bb22")
