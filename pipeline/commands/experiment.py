@@ -113,6 +113,7 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
     """List the entries, each with the newest verdict of each kind of processor."""
     import json
 
+    from pipeline.core.output import room
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import load_entries
     from pipeline.experiment.listing import as_row, lines
@@ -122,16 +123,8 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"schema_version": 1, "experiments": rows}, indent=1))
         return
-    for line in lines(rows, _width()):
+    for line in lines(rows, room()):
         click.echo(line)
-
-
-def _width() -> int:
-    """Return the columns of the terminal; whoever searches the text gets each row in one line."""
-    import shutil
-    import sys
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 @experiment_command.command(

@@ -23,6 +23,8 @@ NO_SAMPLES = (
     "note: nothing was sampled: the program asked for too little, or the profile began too late; "
     "a smaller HAKMEM_PROFILE_RATE takes more samples"
 )
+_VALUE = 21
+"""Where the value of a fact begins."""
 NOTHING_GREW = "note: nothing grew or shrank between the two files"
 
 
@@ -124,12 +126,14 @@ def _write_pprof(out: Path, first: Named, later: Named | None) -> None:
 def _show(
     facts: list[tuple[str, str]], sums: dict[Stack, float], show: str, full: bool, lines: bool
 ) -> None:
+    from pipeline.core.output import hanging, room
     from pipeline.heap.text import call_tree, folded, top
 
     if show == "folded":
         click.echo(folded(sums, lines=lines), nl=False)
         return
     for key, value in facts:
-        click.echo(f"{key:20} {value}")
+        click.echo(hanging(f"{key:20} {value}", _VALUE, room()))
     if any(sums.values()):
-        click.echo((top if show == "top" else call_tree)(sums, full=full, lines=lines), nl=False)
+        shown = top if show == "top" else call_tree
+        click.echo(shown(sums, full=full, lines=lines, width=room()), nl=False)

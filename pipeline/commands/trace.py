@@ -71,6 +71,7 @@ def trace_command() -> None:
 )
 def info_command(file: Path, process: int | None, html: Path | None) -> None:
     """Show counts, sizes, how long blocks live, memory over time and threads of a trace."""
+    from pipeline.core.output import room
     from pipeline.trace.read import processes, read
     from pipeline.trace.statistics import statistics
     from pipeline.trace.text import render
@@ -86,7 +87,7 @@ def info_command(file: Path, process: int | None, html: Path | None) -> None:
         return
     for line in _process_lines(found):
         click.echo(line)
-    click.echo(render(statistic), nl=False)
+    click.echo(render(statistic, room()), nl=False)
 
 
 @trace_command.command(
@@ -206,8 +207,8 @@ def _say_what(tools: RecorderTools, output: Path) -> None:
 
 def _process_lines(found: list[Process], always: bool = False) -> list[str]:
     """Return a line for each process if there are several; of many, the busiest."""
+    from pipeline.core.output import room
     from pipeline.report.text import short
-    from pipeline.trace.words import one_line
 
     if len(found) < 2 and not always:
         return []
@@ -216,10 +217,20 @@ def _process_lines(found: list[Process], always: bool = False) -> list[str]:
     width = len(str(len(found) - 1))
     return [
         *(
-            f"process {number:>{width}}  about {short(process.about_events):>6} events  "
-            f"{one_line(process.name)}"
+            _with_name(
+                f"process {number:>{width}}  about {short(process.about_events):>6} events  ",
+                process.name,
+                room(),
+            )
             for number, process in by_events[:SHOWN_PROCESSES]
         ),
         *([f"and {rest} smaller ones" if rest > 1 else "and a smaller one"] if rest > 0 else []),
         *([] if always else [""]),
     ]
+
+
+def _with_name(figures: str, name: str, width: int) -> str:
+    """Return the line of a process with the beginning of its command line, as far as it fits."""
+    from pipeline.trace.words import NAME_WIDTH, one_line
+
+    return f"{figures}{one_line(name, min(NAME_WIDTH, width - len(figures)))}"

@@ -24,8 +24,6 @@ HEADINGS = (
 VERSION = HEADINGS.index("version")
 SPARED = ("folder", "library", "mode", "I-cache", "throughput")
 """Columns that a narrow terminal does without, the first one first."""
-UNLIMITED = 1 << 20
-"""Characters of a line that goes into a file or a pipe."""
 
 
 def complete_version(
@@ -65,6 +63,7 @@ def list_command(profile: str | None) -> None:
       pipeline list
       pipeline list -p mixed
     """
+    from pipeline.core.output import room
     from pipeline.core.paths import Tree
     from pipeline.release.published import require_published
 
@@ -74,17 +73,9 @@ def list_command(profile: str | None) -> None:
     for name in names:
         require_published(tree.dist(name), name)
         rows += _rows(tree, name)
-    for line in _table(rows, _room()):
+    for line in _table(rows, room()):
         click.echo(line)
     say_other_run(tree)
-
-
-def _room() -> int:
-    """Return how many characters a line has."""
-    import shutil
-    import sys
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else UNLIMITED
 
 
 def _table(rows: list[tuple[str, ...]], room: int) -> Iterator[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
+import textwrap
 
 
 def take_any_name() -> None:
@@ -19,6 +21,19 @@ def drop_what_is_refused() -> None:
             sys.stdout.flush()
     except OSError:
         sys.stdout = None
+
+
+def room() -> int:
+    """Return the columns of the terminal; what goes into a pipe or a file keeps its lines whole."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+
+
+def hanging(line: str, indent: int, width: int) -> str:
+    """Return a line in lines of at most ``width``; those below the first one are indented."""
+    if len(line) <= width:
+        return line
+    below = " " * min(indent, width // 2)
+    return textwrap.fill(line, width, subsequent_indent=below, break_on_hyphens=False)
 
 
 def on_one_line(text: str) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
+from pipeline.core.output import hanging
 from pipeline.heap.cxx import apart, fold, is_std
 from pipeline.heap.stacks import Frame, Sums, at_calls, at_functions, without_places
 from pipeline.heap.tree import Node, functions, tree
 from pipeline.trace.words import share, size
 
 SHOWN_FUNCTIONS = 30
+_NAME, _CALL = 45, 23
+"""Where the name of a function begins, and in the tree that of the outermost call."""
 LEAST_SHARE = 0.005
 """Branches of the tree with less of the whole are left out."""
 
@@ -24,8 +28,11 @@ def with_place(name: str, frame: Frame) -> str:
     return f"{name}  {frame.place}" if frame.place else name
 
 
-def top(sums: Sums, *, full: bool = False, lines: bool = False) -> str:
-    """Return the functions that asked for the most, a row each; with ``lines`` for each line."""
+def top(sums: Sums, *, full: bool = False, lines: bool = False, width: int = sys.maxsize) -> str:
+    """Return the functions that asked for the most, a row each; with ``lines`` for each line.
+
+    A name that has no room in ``width`` goes on below.
+    """
     whole = sum(sums.values())
     shown = sums if full else fold(sums)
     shown = shown if lines else at_functions(shown)
@@ -39,23 +46,28 @@ def top(sums: Sums, *, full: bool = False, lines: bool = False) -> str:
         for one in found[:SHOWN_FUNCTIONS]
     ]
     rest = len(found) - SHOWN_FUNCTIONS
+    rows = [hanging(row, _NAME, width) for row in rows]
     return "\n".join([*rows, *([f"functions not shown: {rest}"] if rest > 0 else [])]) + "\n"
 
 
-def call_tree(sums: Sums, *, full: bool = False, lines: bool = False) -> str:
+def call_tree(
+    sums: Sums, *, full: bool = False, lines: bool = False, width: int = sys.maxsize
+) -> str:
     """Return the tree of calls, a row for each call; with ``lines`` for each line that calls."""
     shown = sums if full else fold(sums)
     shown = shown if lines else at_calls(shown)
     root = tree(shown.items())
     least = LEAST_SHARE * sum(abs(value) for value in shown.values())
-    return "".join(f"{row}\n" for row in _branch(root, "all", 0, root.total, least, full))
+    rows = _branch(root, "all", 0, root.total, least, full)
+    return "".join(f"{hanging(row, _CALL + 2 * depth, width)}\n" for depth, row in rows)
 
 
 def _branch(
     node: Node, name: str, depth: int, whole: float, least: float, full: bool
-) -> Iterator[str]:
+) -> Iterator[tuple[int, str]]:
+    """Yield the rows of a call and of those below it, each with its depth."""
     indent, said = "  " * depth, with_place(name, node.frame)
-    yield f"{signed_size(node.total):>12} {share(node.total, whole):>8}  {indent}{said}"
+    yield depth, f"{signed_size(node.total):>12} {share(node.total, whole):>8}  {indent}{said}"
     small, brief = 0, {} if full else apart(frame.name for frame in node.calls)
     for call in node.sorted_calls():
         if _weight(call) < least:
@@ -64,7 +76,7 @@ def _branch(
             called = brief.get(call.frame.name, call.frame.name)
             yield from _branch(call, called, depth + 1, whole, least, full)
     if small:
-        yield f"{'':>12} {'':>8}  {indent}  calls below {LEAST_SHARE:.1%} of all: {small}"
+        yield depth, f"{'':>12} {'':>8}  {indent}  calls below {LEAST_SHARE:.1%} of all: {small}"
 
 
 def _weight(node: Node) -> float:

@@ -2,66 +2,81 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
+from pipeline.core.output import hanging
 from pipeline.trace.statistics import Bin, Statistics
 from pipeline.trace.words import facts, share, size, warnings
 
 BAR_WIDTH = 40
+_FACT = 25
+"""Where the value of a fact begins."""
 SHOWN_THREADS = 12
 SHOWN_TIMES = 12
 
 
-def render(found: Statistics) -> str:
-    """Return the statistics of a process as plain text."""
+def render(found: Statistics, width: int = sys.maxsize) -> str:
+    """Return the statistics of a process as plain text, in lines of at most ``width``."""
     parts = [
-        *(f"warning: {text}" for text in warnings(found.process)),
-        *(f"{name:24} {value}" for name, value in facts(found)),
+        *(hanging(f"warning: {text}", 2, width) for text in warnings(found.process)),
+        *(hanging(f"{name:{_FACT - 1}} {value}", _FACT, width) for name, value in facts(found)),
         "",
         "requests by size (bytes up to, number, share of requests, share of bytes)",
-        *_size_lines(found.sizes),
+        *_size_lines(found.sizes, width),
         "",
         "how long blocks live (calls of malloc and free meanwhile, up to; number; share)",
-        *_life_lines(found.lives),
+        *_life_lines(found.lives, width),
         "",
         "live memory over time (seconds, bytes, objects)",
-        *_time_lines(found),
+        *_time_lines(found, width),
         *_thread_lines(found),
         *_site_lines(found),
     ]
     return "\n".join(parts) + "\n"
 
 
-def _bar(part: float, most: float) -> str:
-    return "#" * round(BAR_WIDTH * part / most) if most else ""
+def _with_bar(figures: str, part: float, most: float, width: int) -> str:
+    """Return a row with its bar, which is shorter where there is less room."""
+    longest = min(BAR_WIDTH, width - len(figures) - 2)
+    return f"{figures}  {'#' * round(longest * part / most) if most else ''}".rstrip()
 
 
-def _size_lines(bins: Iterable[Bin]) -> list[str]:
+def _size_lines(bins: Iterable[Bin], width: int) -> list[str]:
     rows = list(bins)
     count, total = sum(b.count for b in rows), sum(b.bytes for b in rows)
     most = max((b.count for b in rows), default=0)
     return [
-        f"{size(b.top):>10} {b.count:>12,} {share(b.count, count):>8} {share(b.bytes, total):>8}  "
-        f"{_bar(b.count, most)}"
+        _with_bar(
+            f"{size(b.top):>10} {b.count:>12,} {share(b.count, count):>8} "
+            f"{share(b.bytes, total):>8}",
+            b.count,
+            most,
+            width,
+        )
         for b in rows
     ]
 
 
-def _life_lines(bins: Iterable[Bin]) -> list[str]:
+def _life_lines(bins: Iterable[Bin], width: int) -> list[str]:
     rows = list(bins)
     count = sum(b.count for b in rows)
     most = max((b.count for b in rows), default=0)
     return [
-        f"{b.top:>10,} {b.count:>12,} {share(b.count, count):>8}  {_bar(b.count, most)}"
+        _with_bar(f"{b.top:>10,} {b.count:>12,} {share(b.count, count):>8}", b.count, most, width)
         for b in rows
     ]
 
 
-def _time_lines(found: Statistics) -> list[str]:
+def _time_lines(found: Statistics, width: int) -> list[str]:
     points = found.timeline[:: max(1, len(found.timeline) // SHOWN_TIMES)]
     return [
-        f"{p.seconds:>10.3f} {size(p.bytes):>12} {p.objects:>12,}  "
-        f"{_bar(p.bytes, found.peak_bytes)}"
+        _with_bar(
+            f"{p.seconds:>10.3f} {size(p.bytes):>12} {p.objects:>12,}",
+            p.bytes,
+            found.peak_bytes,
+            width,
+        )
         for p in points
     ]
 

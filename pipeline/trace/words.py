@@ -63,10 +63,10 @@ def overhead(process: Process) -> str:
     return f"at least {100 * process.recorder_ns / rest:.0f} % of the program's processor time"
 
 
-def one_line(name: str) -> str:
+def one_line(name: str, width: int = NAME_WIDTH) -> str:
     """Return the beginning of a command line; arguments may be whole scripts."""
     words = " ".join(name.split())
-    return words if len(words) <= NAME_WIDTH else f"{words[: NAME_WIDTH - 1]}…"
+    return words if len(words) <= width else f"{words[: width - 1]}…"
 
 
 def warnings(process: Process) -> list[str]:

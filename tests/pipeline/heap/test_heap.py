@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
@@ -174,6 +175,16 @@ def test_growth_has_what_came_and_what_went() -> None:
     assert folded(grown) == "a 3\nd 1\n"
     assert "-6 B" in top(grown)
     assert [line.split()[-1] for line in call_tree(grown).splitlines()] == ["all", "c", "a", "d"]
+
+
+@pytest.mark.parametrize("show", [top, call_tree])
+def test_a_name_without_room_goes_on_below(show: Callable[..., str]) -> None:
+    """A terminal of 80 columns broke it at its edge, and continued in the first column."""
+    name = "a_function_with_a_long_name::" * 4
+    sums: dict[Stack, float] = {stack("main", name): 4.0}
+    lines = show(sums, width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "".join(" ".join(lines).split()) == "".join(show(sums).split())
 
 
 def test_what_shrank_as_a_whole_is_not_shared_out() -> None:

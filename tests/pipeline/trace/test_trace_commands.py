@@ -7,7 +7,10 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from trace_support import Recorder
@@ -20,6 +23,13 @@ def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pipeline", *arguments], cwd=ROOT, capture_output=True, text=True
     )
+
+
+def lines_until_closed(screen: TextIO) -> Iterator[str]:
+    """Yield what a terminal shows until nobody writes to it, which Linux tells as an error."""
+    with suppress(OSError):
+        for line in screen:
+            yield line.rstrip()
 
 
 def test_record_and_info(recorder: Recorder) -> None:
@@ -72,6 +82,24 @@ def test_of_many_processes_the_busiest_are_listed_in_a_line_each(recorder: Recor
     rows = page.read_text(encoding="utf-8").partition("Processes in this file")[2].split("<tr>")
     assert "sort -n" in rows[2], "the busiest comes first, as in the terminal"
     assert f"<td>{lines[0].split()[1].rstrip(':')}</td>" in rows[2]
+
+
+def test_a_terminal_gets_lines_that_fit(recorder: Recorder) -> None:
+    """Bars and command lines went beyond 80 columns, and broke the table."""
+    trace = recorder.folder / "wide.trace"
+    script = 'env true; seq 9999 | sort -n - "$@" >/dev/null'
+    words = ["sh", "-c", script, "sh", *["/dev/null"] * 12]
+    assert pipeline("record", "-o", trace, "--", *words).returncode == 0
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "pipeline", "trace", "info", str(trace)]
+    shown = {**os.environ, "COLUMNS": "80"}
+    with subprocess.Popen(command, cwd=ROOT, stdout=theirs, env=shown):
+        os.close(theirs)
+        with os.fdopen(ours, encoding="utf-8") as screen:
+            lines = [*lines_until_closed(screen)]
+    assert max(map(len, lines)) == 80
+    assert any(line.startswith("process ") and line.endswith("…") for line in lines)
+    assert any(line.startswith(f"{' ' * 25}/dev/null ") for line in lines)
 
 
 def test_page_is_self_contained(recorder: Recorder) -> None:
