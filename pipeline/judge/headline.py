@@ -256,6 +256,8 @@ def _capital(words: str) -> str:
 
 
 def _listed(loops: Sequence[WorkloadThroughput], result: VerifyResult) -> str:
+    if result.throughput.alone:
+        return loops[0].name  # its figures are those of all workloads, which stand before
     named = [f"{one.name} {with_interval(shown(one, result.throughput))}" for one in loops]
     more = [f"and {len(named) - MOST_NAMES} more"] if len(named) > MOST_NAMES else []
     return ", ".join([*named[:MOST_NAMES], *more])

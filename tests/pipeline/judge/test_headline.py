@@ -53,6 +53,13 @@ def test_the_headline_is_in_words_and_names_programs() -> None:
     assert "No workload is shown to differ by itself. No whole program was timed: " in lean
 
 
+def test_the_figures_of_the_only_workload_are_told_once() -> None:
+    """The page of a profile with one recording had the same interval six times."""
+    said = headline(result_of(throughput_of(a=pairs(1.2))))
+    assert " Faster: a. " in said
+    assert said.count("+20.00 % [") == 1
+
+
 def test_a_single_program_and_a_single_loop_are_told_once() -> None:
     """A loop was "faster", and then "no loop is shown to differ"."""
     noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
