@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from rollback_support import BAD, OLD, make, tree_of_two, version
 
 from pipeline.cli import cli
-from pipeline.commands import versions
+from pipeline.core import output
 from pipeline.core.errors import VersionError
 from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
@@ -45,7 +45,7 @@ def test_columns_without_room_stand_in_a_second_table(
     wide = CliRunner().invoke(cli, ["list"]).output
     assert "folder" in wide and "" not in wide.splitlines()
     for room in (80, 60):
-        monkeypatch.setattr(versions, "_room", lambda room=room: room)
+        monkeypatch.setattr(output, "room", lambda room=room: room)
         said = CliRunner().invoke(cli, ["list"]).output
         *lines, below = said.splitlines()
         assert all(len(line) <= room for line in lines) and "not shown" not in said
@@ -68,7 +68,7 @@ def test_a_link_to_a_file_of_the_folder_does_not_count_it_twice(tree: Tree) -> N
 def test_a_terminal_without_room_for_the_second_table_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(versions, "_room", lambda: 30)
+    monkeypatch.setattr(output, "room", lambda: 30)
     last = CliRunner().invoke(cli, ["list"]).output.splitlines()[-1]
     assert last.startswith("note: not shown, for the terminal is too narrow: folder")
 
