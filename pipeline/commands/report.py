@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MARKED_FORMS = ("term", "md")
 """Forms that get a first line with what became of it; the others have a place for it."""
+MOVING = (None, "current", "last")
+"""What stands for another version when the run that works in the tree has ended."""
 AS_JUDGED = "All below is as it was judged before."
 FORMS = {".html": "html", ".md": "md", ".json": "json", ".txt": "term"}
 """The format that the end of a file's name stands for."""
@@ -102,7 +104,8 @@ def report_command(
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(runnable(text) if chosen == "term" else text, nl=False)
-    say_other_run(Tree.here())
+    if version in MOVING:
+        say_other_run(Tree.here())
     code = _checked(model) if check else ExitCode.OK
     if code:
         click.echo(runnable(_why_checked(model)), err=True)

@@ -19,7 +19,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 def say_other_run(tree: Tree) -> None:
     """Say on stderr what works in the tree: it may publish or judge a version in a minute."""
-    from pipeline.core.lock import other_run
+    from pipeline.core.lock import publishing_run
 
-    if other := other_run(tree.state):
+    if other := publishing_run(tree.state):
         say(f"note: {other}; what it makes is not in this yet", err=True)

@@ -16,6 +16,8 @@ from typing import TextIO
 from pipeline.core.errors import BusyError
 from pipeline.core.output import on_one_line
 
+_PUBLISHING = ("build", "bundle import")
+
 
 @contextmanager
 def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterator[None]:
@@ -67,6 +69,12 @@ def other_run(folder: Path) -> str:
     except OSError:  # nobody has made it, or may read it
         pass
     return ""
+
+
+def publishing_run(folder: Path) -> str:
+    """Return the same of a run that may publish a version: a review or an experiment does not."""
+    other = other_run(folder)
+    return other if any(f"`pipeline {one}" in other for one in _PUBLISHING) else ""
 
 
 def _sentence(folder: Path) -> str:

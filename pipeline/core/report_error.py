@@ -25,7 +25,7 @@ from pipeline.core.errors import (
 )
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.home import is_tree, own_root
-from pipeline.core.lock import other_run
+from pipeline.core.lock import publishing_run
 from pipeline.core.paste import runnable, what_to_do
 from pipeline.core.paths import Tree, from_here
 
@@ -33,7 +33,6 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _FAILING = (errno.EIO, errno.ESTALE, errno.ENOTCONN)
 _NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EEXIST, errno.EISDIR)
-_PUBLISHING = ("build", "bundle import")
 _NAMING = {
     "-p": "a profile as `-p NAME`",
     "--to": "a version as `--to NAME`",
@@ -65,8 +64,8 @@ def report_error(error: BaseException) -> int:
 
 def _meanwhile(error: PipelineError) -> str:
     """Return what may make just now what is asked for and not there; or ""."""
-    other = other_run(Tree(own_root()).state) if isinstance(error, NothingYet) else ""
-    if not any(f"`pipeline {one}" in other for one in _PUBLISHING):
+    other = publishing_run(Tree(own_root()).state) if isinstance(error, NothingYet) else ""
+    if not other:
         return ""
     return f"{other}: if that is the build of it, wait. Else: "
 

@@ -151,8 +151,16 @@ def test_a_build_beside_is_named_where_nothing_is_published(
         assert said == named, beside
 
 
-def test_a_run_beside_is_named_below_what_is_published(tree: Tree) -> None:
-    with tree_lock(tree.state, wait=False, say=print):
-        done = CliRunner().invoke(cli, ["list"])
-    assert "another pipeline run works in this tree" in done.stderr and OLD in done.stdout
+def test_a_run_beside_is_named_below_what_is_published(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a review, which publishes nothing, "what it makes is not in this yet" stood there."""
+    said = {}
+    for beside in ("build", "review"):
+        monkeypatch.setattr("sys.argv", ["pipeline", beside])
+        with tree_lock(tree.state, wait=False, say=print):
+            done = CliRunner().invoke(cli, ["list"])
+        said[beside] = "another pipeline run works in this tree" in done.stderr
+        assert OLD in done.stdout
+    assert said == {"build": True, "review": False}
     assert CliRunner().invoke(cli, ["list"]).stderr == ""

@@ -17,6 +17,7 @@ from pipeline.commands.report import report_command
 from pipeline.commands.report_meant import complete_wish
 from pipeline.core.errors import SpaceError, UsageError, VersionError
 from pipeline.core.exit_codes import ExitCode
+from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.current import point_current
@@ -53,6 +54,19 @@ def first_line(*words: str) -> str:
     if result.exception:
         raise result.exception
     return result.output.splitlines()[0]
+
+
+def test_another_run_is_told_where_it_may_make_another_version(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that changes nothing of a version by name was told below its report."""
+    point_current(publish(tree, "1.0-bb22"))
+    said = []
+    monkeypatch.setattr("sys.argv", ["pipeline", "build"])
+    with tree_lock(tree.state, wait=False, say=print):
+        for words in ([], ["1.0-bb22"]):
+            said.append(CliRunner().invoke(cli, ["report", *words]).output)
+    assert ["another pipeline run works" in one for one in said] == [True, False]
 
 
 def test_a_rejected_version_is_not_praised(tree: Tree) -> None:
