@@ -11,7 +11,7 @@ import click
 from pipeline.commands.file_options import EXISTING_FILE, output_option
 from pipeline.commands.line_meant import line_meant
 from pipeline.commands.options import Word, verbose_option
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 from pipeline.core.architecture import ALL, HERE
@@ -31,7 +31,7 @@ def bundle_command() -> None:
 
 
 @bundle_command.command("export", short_help="Write a bundle: what a version was compiled by.")
-@line_option
+@version_option
 @click.argument("version", required=False, shell_complete=complete_version)
 @output_option("The file to write.  [default: hakmem-PROFILE-VERSION.tar.gz]")
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.report_meant import complete_wish, folder_of, read_meant
 from pipeline.commands.say import say
 from pipeline.commands.since_judged import fields_since, said_since
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("diff")
-@line_option
+@version_option
 @click.argument("older", shell_complete=complete_wish)
 @click.argument("newer", required=False, shell_complete=complete_wish)
 @click.option(

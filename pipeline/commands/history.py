@@ -9,7 +9,7 @@ import click
 
 from pipeline.commands.file_options import OUTPUT_FILE, require_folder
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.say import say_other_run
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("history")
-@line_option
+@version_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
 @click.option(
     "--html",

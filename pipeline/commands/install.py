@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import alone_variant_option, line_option
+from pipeline.commands.profile_options import alone_variant_option, version_option
 from pipeline.commands.versions import complete_version
 from pipeline.core.variant import shared_name
 
@@ -46,7 +46,7 @@ STILL_OLD = (
 
 
 @click.command("install")
-@line_option
+@version_option
 @click.argument("version", required=False, shell_complete=complete_version)
 @_place_options
 @click.option("--force", is_flag=True, help="Overwrite files that others have put there.")

@@ -9,7 +9,7 @@ import click
 from pipeline.commands.layout_propose import propose_command
 from pipeline.commands.layout_search import search_command
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 
@@ -38,7 +38,7 @@ layout_command.add_command(search_command)
 
 
 @layout_command.command("check", short_help="Hold lists and marks against a published library.")
-@line_option
+@version_option
 @_subject
 @click.option("--verbose", "-v", is_flag=True, help="Also show what is fine.")
 def check_command(profile: str, version: str | None, verbose: bool) -> int:
@@ -74,7 +74,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
 
 
 @layout_command.command("show")
-@line_option
+@version_option
 @_subject
 def show_command(profile: str, version: str | None) -> None:
     """Print where each function lies, how large and how hot it is.

@@ -61,23 +61,30 @@ _VARIANT: dict[str, Any] = {
     "help": "Which build: production, or hardened beside it (docs/hardening.md).",
 }
 
-_profile = click.option(
-    "--profile",
-    "-p",
-    default="mixed",
-    show_default=True,
-    metavar="NAME",
-    is_eager=True,
-    shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml.",
-)
+_Command = Callable[..., Any]
+_ONLY_ONE = "mixed, or the only one with a version"
+
+
+def _profile(default: bool | str = True) -> Callable[[_Command], _Command]:
+    """Return the option ``--profile``; ``default`` is how the help tells it, if not as `mixed`."""
+    return click.option(
+        "--profile",
+        "-p",
+        default="mixed",
+        show_default=default,
+        metavar="NAME",
+        is_eager=True,
+        shell_complete=complete_profile,
+        help="Profile: training/profiles/NAME.toml.",
+    )
+
 
 _variant = click.option("--variant", expose_value=False, callback=_take_variant, **_VARIANT)
 
 
 def profile_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command ``--profile`` for one that knows nothing of variants."""
-    return _profile(command)
+    return _profile()(command)
 
 
 def line_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,7 +92,12 @@ def line_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     That is the profile's name for production, and ``PROFILE+VARIANT`` for what is beside it.
     """
-    return _profile(_variant(command))
+    return _profile()(_variant(command))
+
+
+def version_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the same, where `line_meant` looks for the only line that fits."""
+    return _profile(_ONLY_ONE)(_variant(command))
 
 
 def any_profile_option(words: str) -> Callable[[Any], Any]:

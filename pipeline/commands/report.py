@@ -8,7 +8,7 @@ import click
 
 from pipeline.commands.file_options import output_option
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.report_meant import BASELINE, complete_wish, folder_of, read_meant
 from pipeline.commands.say import say_other_run
 from pipeline.commands.since_judged import fields_since, said_since
@@ -44,7 +44,7 @@ def _form_of(form: str | None, output: Path | None) -> str:
 
 
 @click.command("report")
-@line_option
+@version_option
 @click.argument("version", required=False, shell_complete=complete_wish)
 @click.option(
     "--against",

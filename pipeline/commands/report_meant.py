@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from pipeline.commands.versions import complete_version
 
@@ -80,10 +82,20 @@ def _last(tree: Tree, profile: str) -> Path:
     if last.is_dir():
         return last.resolve()
     elsewhere = lines_with(tree.state, lambda line: (line / "reports" / LAST).is_dir())
-    others = "".join(
-        f"; or read another: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere
-    )
+    others = "".join(f"; or take another: `{_with_profile(name)}`" for name in elsewhere)
     raise NothingYet(
         f"no build of profile {profile!r} was judged in this tree",
         hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` judges one{others}",
     )
+
+
+def _with_profile(name: str) -> str:
+    """Return the command that was typed, for another profile."""
+    context = click.get_current_context()
+    arguments = [one.name for one in context.command.params if isinstance(one, click.Argument)]
+    given = [
+        shlex.quote(context.params[word])
+        for word in arguments
+        if word and context.get_parameter_source(word) is ParameterSource.COMMANDLINE
+    ]
+    return " ".join((".venv/bin/pipeline", context.info_name or "", *given, "-p", name))

@@ -8,7 +8,7 @@ import click
 
 from pipeline.commands.line_meant import line_meant
 from pipeline.commands.own_version import own_version, tell_installed
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rollback")
-@line_option
+@version_option
 @click.option(
     "--to",
     "wish",

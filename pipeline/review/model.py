@@ -141,6 +141,8 @@ class Review:
             return f"{self.head.version} is not fit to land: {self.errors[0].what}."
         if self.same:
             return f"BASE ({self.base}) and HEAD ({self.head.version}) are the same library."
+        if {row.judgement for row in self.rows} - {"info"} == {"same"}:
+            return f"{self.head.version} is level with {self.base} in all that was judged."
         better = [row.name for row in self.rows if row.judgement == "better"]
         gain = f", and better in {', '.join(better)}" if better else ""
         said = f"{self.head.version} is not shown to be worse than {self.base}{gain}"

@@ -129,6 +129,13 @@ def test_the_headline_has_the_interval_of_what_is_undecided() -> None:
     )
 
 
+def test_the_headline_says_where_all_that_was_judged_is_the_same() -> None:
+    known = (row("throughput", "same", 1.0), row("text size", "info", 1.01))
+    assert model_of(*known).sentence == f"{HEAD} is level with {BASE} in all that was judged."
+    open_ = model_of(*known, row("misses", "unknown", 1.0)).sentence
+    assert open_ == f"{HEAD} is not shown to be worse than {BASE}."
+
+
 def test_the_headline_of_a_bad_review_has_figures() -> None:
     worse = (row("throughput", "worse", 0.87, 0.861, 0.881), row("instructions", "worse", 1.89))
     more = [row(f"workload {number}", "worse", 1.5) for number in range(8)]
