@@ -26,6 +26,9 @@ _CLASS_64, _LITTLE = 2, 1
 _GO = b"\xff Go buildinf:"
 """What Go's linker writes into each program, also where it is stripped (debug/buildinfo)."""
 
+_OURS = b"hakmem\0refill\0"
+"""The note of a probe (docs/probes.md): stripping keeps it, so it tells of a library linked in."""
+
 
 class NotElf(ValueError):
     """The file is no ELF file, or damaged."""
@@ -44,6 +47,7 @@ class Elf:
     build_id: str = ""
     versions: tuple[str, ...] = ()
     is_go: bool = False
+    has_ours: bool = False
     exported: frozenset[str] = field(default=frozenset(), repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -108,6 +112,7 @@ def _parse(data: bytes) -> Elf:
         soname="".join(_texts(data, segments, dynamic, _DT_SONAME)[:1]),
         build_id=_build_id(data, segments),
         is_go=_GO in data,
+        has_ours=_OURS in data,
         versions=tuple(_versions(data, segments, dict(dynamic))),
         exported=frozenset(_symbols(data, _SHT_DYNSYM)),
         names=frozenset(_symbols(data, _SHT_SYMTAB)),

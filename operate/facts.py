@@ -20,6 +20,7 @@ def facts(process: Process) -> dict[str, Any]:
     failed = missing(process, mapped)
     started_with, limits = options(process), system.limits(process)
     elf = process.program_elf()
+    linked_in = _is_linked_in(process, server)
     hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
     return {
         "schema_version": 1,
@@ -29,8 +30,8 @@ def facts(process: Process) -> dict[str, Any]:
         "is_static": elf.is_static if elf else None,
         "is_go": elf.is_go if elf else None,
         "library": None if ours is None else library(process, ours),
-        "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
-        "malloc_from": None if hidden else server or None,
+        "serves_malloc": None if hidden else server == ours or linked_in,
+        "malloc_from": None if hidden else process.program() if linked_in else server or None,
         "other_allocators": others(process, mapped, "" if hidden else server),
         "options": started_with,
         "options_without_effect": without_effect(process, ours, started_with, limits),
@@ -102,9 +103,15 @@ def library_at(process: Process, path: str) -> Library | None:
 
 
 def _is_linked_in(process: Process, server: str) -> bool:
-    """Return whether the program itself serves malloc and has our static library inside."""
-    elf = process.elf(server) if server and server == process.program() else None
-    return elf is not None and "hak_malloc" in elf.exported | elf.names
+    """Return whether malloc is that of our static library, which is linked into the program.
+
+    Nobody else can serve a static program that has it. Stripping takes the names away, not the
+    probes.
+    """
+    elf = process.program_elf()
+    if elf is None or not (elf.is_static or server == process.program()):
+        return False
+    return elf.has_ours or "hak_malloc" in elf.exported | elf.names
 
 
 def others(process: Process, mapped: list[str], server: str) -> list[str]:

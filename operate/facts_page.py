@@ -103,7 +103,9 @@ def _wrapped(title: str, text: str) -> list[tuple[str, str]]:
 def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     known = found["library"]
     if known is None:
-        hint = "" if found["serves_malloc"] or found["is_static"] else _HINT
+        if found["serves_malloc"]:
+            return [("library", "linked into the program")]
+        hint = "" if found["is_static"] else _HINT
         return [("library", f"not loaded{hint}")]
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [

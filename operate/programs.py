@@ -90,6 +90,8 @@ def _instead(elf: Elf) -> str:
     """Return what can be done with a program that the library cannot serve."""
     if elf.is_go:
         return "run it as it is: Go's heap is its own, and no malloc makes it faster"
+    if elf.has_ours:
+        return "start it by itself; HAKMEM_ variables count there, too"
     if elf.is_static:
         return (
             "link it with libhakmem.a (docs/real-programs.md), or run it without hakmem, as it is"
@@ -103,6 +105,8 @@ def _reasons(program: Program, library: Path, libs: Elf) -> Iterator[str]:
         yield f"{file} is a {elf.bits}-bit program; the library is for 64 bits"
     if elf.machine != libs.machine:
         yield f"{file} is for {elf.machine}; {library} is for {libs.machine}"
+    if elf.has_ours:
+        yield f"{file} has hakmem linked in, and its own malloc comes first"
     if elf.is_static:
         yield f"{file} is statically linked, so nothing can be preloaded"
     if libs.libc != "?" and elf.libc not in ("?", libs.libc):

@@ -73,3 +73,10 @@ def publish(dist: Path, library: Path, profile: str, level: str, *kinds: str) ->
     (version / "manifest.json").write_text(json.dumps(said), encoding="utf-8")
     (dist / profile / "current").symlink_to("1.0-aa")
     return version
+
+
+def built_library() -> Path:
+    built = ROOT / "build/clang/lib/libhakmem.so"
+    if not loads(built) or b"hak_stats_json" not in built.read_bytes():
+        pytest.skip("no library is built: cmake --preset clang && cmake --build --preset clang")
+    return built

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import ROOT, Compile, compile_c
-from test_top import built_library
+from made import ROOT, Compile, built_library, compile_c
 
 from operate.elf import read
 

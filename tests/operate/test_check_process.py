@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from made import Compile, compile_c, hakmem, library, publish
+from made import Compile, built_library, compile_c, hakmem, library, publish
 
 from operate import facts as known
 from operate import facts_page, system
@@ -348,6 +348,24 @@ def test_a_static_program_is_told_as_such(compile_c: Compile, library: Path) -> 
     assert code == ExitCode.UNUSED and found["is_static"] and not found["is_go"]
     assert "NO: it is statically linked, so nothing can be preloaded\n" in said
     assert "hakmem run" not in said and "a statically linked program loads nothing" in said
+
+
+@pytest.mark.parametrize("how", ["-pie", "-static", "-static-pie"])
+@pytest.mark.parametrize("strip", [(), ("-s",)], ids=["whole", "stripped"])
+def test_a_library_that_is_linked_in_serves_malloc(
+    compile_c: Compile, how: str, strip: tuple[str, ...]
+) -> None:
+    """Of a static or stripped program it said no, while `hakmem top` showed its figures."""
+    archive = built_library().with_name("libhakmem.a")
+    text = f"#include <stdlib.h>\n{ECHO}".replace("int c;", "int c; free(malloc(1));")
+    flags = ("-fno-builtin", "-fPIE", how, *strip, str(archive), "-pthread")
+    program = compile_c(text, *flags)
+    with running(program) as pid:
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    assert code == ExitCode.OK and found["serves_malloc"]
+    assert found["malloc_from"] == str(program) and f"yes: it comes from {program}\n" in said
+    assert "linked into the program" in said
 
 
 def test_of_a_go_program_malloc_is_not_all(compile_c: Compile, library: Path) -> None:

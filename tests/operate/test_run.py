@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from made import Compile, compile_c, hakmem, library, publish
+from made import Compile, built_library, compile_c, hakmem, library, publish
 
 from operate import elf, libraries, programs
 from operate.commands import run as command
@@ -139,6 +139,17 @@ def test_what_to_do_with_a_static_program(compile_c: Compile, library: Path) -> 
         said = hakmem("run", "--library", str(library), "--", str(program))
         assert said.returncode == ExitCode.UNFIT and said.stderr.count(str(program)) == 1
         assert advice in said.stderr
+
+
+@pytest.mark.parametrize("how", ["-pie", "-static"])
+def test_what_to_do_with_a_program_that_has_it(compile_c: Compile, library: Path, how: str) -> None:
+    """It was said to run without hakmem, which is linked into it."""
+    archive = built_library().with_name("libhakmem.a")
+    flags = (how, "-fPIE", "-s", str(archive), "-pthread")
+    program = compile_c("#include <stdlib.h>\nint main(void) { free(malloc(1)); }", *flags)
+    said = hakmem("run", "--library", str(library), "--", str(program))
+    assert said.returncode == ExitCode.UNFIT
+    assert "has hakmem linked in" in said.stderr and "start it by itself" in said.stderr
 
 
 def test_a_script_is_what_its_interpreter_is(compile_c: Compile, library: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import ROOT, Compile, compile_c, hakmem, loads, publish
+from made import ROOT, Compile, built_library, compile_c, hakmem, publish
 from test_check_process import echo, running
 
 from operate import asking, overview, statistics
@@ -263,13 +263,6 @@ int main(int count, char **arguments) {
     OTHERS
     puts("a"); fflush(stdout);
     while (getchar() != EOF) continue; return 0; }"""
-
-
-def built_library() -> Path:
-    built = ROOT / "build/clang/lib/libhakmem.so"
-    if not loads(built) or b"hak_stats_json" not in built.read_bytes():
-        pytest.skip("no library is built: cmake --preset clang && cmake --build --preset clang")
-    return built
 
 
 @pytest.mark.parametrize(("mode", "knows"), [("0755", True), ("0600", False)])
