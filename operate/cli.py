@@ -31,7 +31,7 @@ COMMANDS = {
     "check": "Say whether a running program uses the library.",
     "top": "Show what a running program holds, size class by size class.",
     "heap": "Write the heap profile of a running program.",
-    "reload": "Make a running program read its file of options again.",
+    "reload": "Make running programs read their file of options again.",
     "metrics": "Give Prometheus the figures of all running programs.",
     "completion": "Print the script that completes `hakmem` in a shell.",
 }

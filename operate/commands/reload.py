@@ -1,36 +1,51 @@
-"""``hakmem reload``: a running program reads its file of options again."""
+"""``hakmem reload``: running programs read their file of options again."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from http import HTTPStatus
 
 from operate import statistics
 from operate.asking import ask_itself
 from operate.processes import Process, number
-from pipeline.core.errors import UsageError
+from operate.telling import tell
+from pipeline.core.errors import PipelineError, UsageError
 from pipeline.core.exit_codes import ExitCode
 
 _EXAMPLES = """\
-The process must have been started with HAKMEM_STATS_SOCKET, and with the file
+Each process must have been started with HAKMEM_STATS_SOCKET, and with the file
 that it is to read, HAKMEM_CONF=file=/PATH. Its stderr says what changed:
-docs/limits.md.
+docs/limits.md. Where one of several cannot, the others do it all the same.
 
 Example:
-  hakmem reload $(pidof redis-server)
+  hakmem reload $(pgrep -x nginx)
 
 Exit codes: docs/exit-codes.md."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=number, help="number of the process")
+    parser.add_argument(
+        "pids", metavar="pid", nargs="+", type=number, help="number of a process, or of several"
+    )
     parser.epilog = _EXAMPLES
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask for it, and say what came of it."""
-    process = Process(args.pid)
+    """Ask each process for it, and say what came of it."""
+    code = ExitCode.OK
+    for pid in args.pids:
+        try:
+            print(f"process {pid}: {_reload(Process(pid))}; its stderr says what changed")
+        except PipelineError as error:
+            sys.stdout.flush()
+            code = tell(error)
+    return code
+
+
+def _reload(process: Process) -> str:
+    """Ask one process, and return its answer; PipelineError if it did not do it."""
     process.require_readable()
     answer = ask_itself(process, statistics.socket_path(process), "POST", "/options")
     if answer.status == HTTPStatus.CONFLICT:
@@ -51,5 +66,4 @@ def run(args: argparse.Namespace) -> int:
             hint="send the signal that HAKMEM_CONF_SIGNAL names (docs/limits.md), or start it "
             "with a new library",
         )
-    print(f"process {process.pid}: {answer.sentence}; its stderr says what changed")
-    return ExitCode.OK
+    return answer.sentence

@@ -117,6 +117,23 @@ def test_reload_of_what_does_not_count(
     assert "soft 1.0 GiB" in top
 
 
+def test_reload_of_several(
+    tmp_path: Path, allocates: Path, echo: Path, env: dict[str, str]
+) -> None:
+    """As of the workers of a server, of which one may have no socket."""
+    conf = tmp_path / "conf"
+    conf.touch(0o600)
+    with ExitStack() as all_of_them:
+        start = {**env, "HAKMEM_CONF": f"file={conf}"}
+        first, last = (all_of_them.enter_context(running(allocates, **start)) for _ in range(2))
+        without = all_of_them.enter_context(running(echo))
+        conf.write_text("purge_delay = 700\n", "utf-8")
+        said = hakmem("reload", str(first), str(without), str(last))
+    assert said.returncode == ExitCode.USAGE and said.stderr.count(f"process {without} ") == 1
+    for process in (first, last):
+        assert f"process {process}: the file was read again" in said.stdout
+
+
 def test_reload_without_a_file(allocates: Path, env: dict[str, str]) -> None:
     with running(allocates, **env) as process:
         said = hakmem("reload", str(process))
