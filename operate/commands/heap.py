@@ -10,6 +10,7 @@ from pathlib import Path
 from operate import statistics
 from operate.asking import Answer, ask_itself
 from operate.processes import Process, number
+from operate.telling import each
 from pipeline.core.errors import UsageError
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.files import replace_bytes
@@ -21,14 +22,16 @@ The process must have been started with HAKMEM_STATS_SOCKET: docs/statistics.md.
 Examples:
   hakmem heap --begin $(pidof redis-server)         # it has what follows
   hakmem heap -o redis.heap $(pidof redis-server)   # some minutes later
-  hakmem heap --end $(pidof redis-server)
+  hakmem heap --end $(pidof redis-server)           # of several, if there are
 
 Exit codes: docs/exit-codes.md."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=number, help="number of the process")
+    parser.add_argument(
+        "pids", metavar="pid", nargs="+", type=number, help="number of a process, or of several"
+    )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--begin", action="store_true", help="begin a profile, if none is made")
     ways.add_argument("--end", action="store_true", help="sample no further mallocs")
@@ -40,22 +43,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Begin the profile, end it, or write what it says by now."""
-    process = Process(args.pid)
-    process.require_readable()
-    path = statistics.socket_path(process)
     if args.begin or args.end:
         method = "POST" if args.begin else "DELETE"
-        answer = _checked(process, ask_itself(process, path, method, "/heap"))
-        print(f"process {process.pid}: {answer.sentence}")
-        return ExitCode.OK
+        return each(args.pids, lambda process: _asked(process, method).sentence)
+    if len(args.pids) > 1:
+        raise UsageError(
+            "a profile is that of one process",
+            hint="give one number; --begin and --end take several",
+        )
     if args.output is None and sys.stdout.isatty():
         raise UsageError("a terminal is no place for a profile", hint="name a file: -o app.heap")
-    _write(args.output, _checked(process, ask_itself(process, path, "GET", "/heap")).body)
+    _write(args.output, _asked(Process(args.pids[0]), "GET").body)
     return ExitCode.OK
 
 
-def _checked(process: Process, answer: Answer) -> Answer:
+def _asked(process: Process, method: str) -> Answer:
     """Return an answer that is good; else UsageError with what to do."""
+    process.require_readable()
+    answer = ask_itself(process, statistics.socket_path(process), method, "/heap")
     if answer.is_good:
         return answer
     if answer.status == HTTPStatus.CONFLICT:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from http import HTTPStatus
 
 from operate import statistics
 from operate.asking import ask_itself
 from operate.processes import Process, number
-from operate.telling import tell
-from pipeline.core.errors import PipelineError, UsageError
-from pipeline.core.exit_codes import ExitCode
+from operate.telling import each
+from pipeline.core.errors import UsageError
 
 _EXAMPLES = """\
 Each process must have been started with HAKMEM_STATS_SOCKET, and with the file
@@ -34,14 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask each process for it, and say what came of it."""
-    code = ExitCode.OK
-    for pid in args.pids:
-        try:
-            print(f"process {pid}: {_reload(Process(pid))}; its stderr says what changed")
-        except PipelineError as error:
-            sys.stdout.flush()
-            code = tell(error)
-    return code
+    return each(args.pids, _reload)
 
 
 def _reload(process: Process) -> str:
@@ -66,4 +57,4 @@ def _reload(process: Process) -> str:
             hint="send the signal that HAKMEM_CONF_SIGNAL names (docs/limits.md), or start it "
             "with a new library",
         )
-    return answer.sentence
+    return f"{answer.sentence}; its stderr says what changed"

@@ -88,6 +88,20 @@ def test_it_goes_on_after_the_option_said_none(allocates: Path, env: dict[str, s
         wait_for_samples(str(process))
 
 
+def test_profiles_of_several_begin_and_end(allocates: Path, env: dict[str, str]) -> None:
+    with ExitStack() as all_of_them:
+        pids = [str(all_of_them.enter_context(running(allocates, **env))) for _ in range(2)]
+        begun = hakmem("heap", "--begin", *pids)
+        one = hakmem("heap", *pids)
+        ended = hakmem("heap", "--end", *pids, "1")
+    assert begun.stdout.splitlines() == [f"process {pid}: a heap profile begins" for pid in pids]
+    assert one.returncode == ExitCode.USAGE and "give one number" in one.stderr
+    assert [line.partition(":")[0] for line in ended.stdout.splitlines()] == [
+        f"process {pid}" for pid in pids
+    ]
+    assert ended.returncode != 0
+
+
 def test_reload(tmp_path: Path, allocates: Path, env: dict[str, str]) -> None:
     conf = tmp_path / "conf"
     conf.write_text("purge_delay = 600\n", "utf-8")
