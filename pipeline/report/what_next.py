@@ -29,7 +29,7 @@ def next_command(model: ReportModel) -> str:
     if model.rejected:
         return ""
     if model.withheld:
-        return "the same build without `--no-publish` and `--from` publishes it as it was judged"
+        return f"the same build without {_not_again(model)} publishes it as it was judged"
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
     line = line_of(model.profile, model.variant)
@@ -38,6 +38,12 @@ def next_command(model: ReportModel) -> str:
     else:
         said = next_step(model.verify, line, _options(model))
     return "; ".join(filter(None, (against_before(model), said)))
+
+
+def _not_again(model: ReportModel) -> str:
+    """Name the options of a build that is not to publish, as far as it had them."""
+    again = any(word.partition("=")[0] == "--from" for word in asked_words(model))
+    return "`--no-publish` and `--from`" if again else "`--no-publish`"
 
 
 def against_before(model: ReportModel) -> str:

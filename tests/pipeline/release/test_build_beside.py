@@ -19,7 +19,7 @@ from pipeline.release import check_version
 from pipeline.release.current import current, why_current_stays
 from pipeline.report import files
 from pipeline.report.kept import was_published
-from pipeline.report.model import ReportModel
+from pipeline.report.model import ReportModel, Source
 from pipeline.report.what_next import next_command
 from pipeline.stages.publish import publish, reporting
 from pipeline.stages.publish.product import STAGE, inputs_of
@@ -103,7 +103,15 @@ def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
     assert current(tree.dist("p")) == version(tree, BAD)
     assert not kept[0].published and kept[0].reason.endswith("(throughput is GO)")
     assert kept[0].outcome == "Not published, as asked" and kept[0].passed
-    assert "without `--no-publish` and `--from` publishes it" in next_command(kept[0])
+    assert "the same build without `--no-publish` publishes it" in next_command(kept[0])
+
+
+@pytest.mark.parametrize("asked", ["--from verify", "--from=verify"])
+def test_a_build_that_only_judged_again_is_told_to_leave_that_out(asked: str) -> None:
+    """Each such build was told to leave `--from` out, also where nobody had said it."""
+    source = Source.model_construct(command=f"./bootstrap build --no-publish {asked}")
+    model = ReportModel.model_construct(withheld=True, source=source)
+    assert "without `--no-publish` and `--from` publishes it" in next_command(model)
 
 
 @pytest.mark.parametrize("place", ["dist", "reports"])
