@@ -25,7 +25,7 @@ _COMMAND = """\
 # The program itself. It starts in the root of this tree (or with scratch = true in an empty folder)
 # and has to end by itself; a server needs a script that starts it, asks it something, and stops it.
 # A build trains again when a file changes that is a word of `argv`. Programs that a script calls,
-# and files that are named elsewhere, belong into `needs`, here and below.
+# and files that are named elsewhere, belong in `needs`, here and below.
 [[workload]]
 name = "{name}"
 kind = "command"
@@ -68,8 +68,8 @@ weight = 0.5
 
 # ---- judging: what decides whether a library is published --------------------------------------
 # Speed and memory are judged by the workloads with role = "verify" and a weight. The third key is
-# how often code of the library is missing in the processor's instruction cache (I-cache): simulated
-# in gcc, python3, redis and sqlite3, and in workloads here that say `counted`.
+# how often the library's code misses the processor's instruction cache (I-cache). These misses are
+# simulated in gcc, python3, redis and sqlite3, and in workloads here that say `counted`.
 """
 
 _RECORDED = """\
