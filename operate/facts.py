@@ -22,6 +22,8 @@ def facts(process: Process) -> dict[str, Any]:
     elf = process.program_elf()
     linked_in = _is_linked_in(process, server)
     hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
+    unloaded = ours is None and not server and not (elf and elf.is_static)
+    unknown = hidden or unloaded  # of a file that may not be read; or none is mapped yet
     return {
         "schema_version": 1,
         "pid": process.pid,
@@ -30,7 +32,7 @@ def facts(process: Process) -> dict[str, Any]:
         "is_static": elf.is_static if elf else None,
         "is_go": elf.is_go if elf else None,
         "library": None if ours is None else library(process, ours),
-        "serves_malloc": None if hidden else server == ours or linked_in,
+        "serves_malloc": None if unknown else server == ours or linked_in,
         "malloc_from": None if hidden else process.program() if linked_in else server or None,
         "other_allocators": others(process, mapped, "" if hidden else server),
         "options": started_with,

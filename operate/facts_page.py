@@ -41,6 +41,8 @@ def _go_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _serves(found: dict[str, Any]) -> str:
     """Return who serves malloc, as a person reads it."""
+    if found["serves_malloc"] is None and not found["library"]:
+        return "unknown: no file that it has loaded has malloc; has it just started? Ask again"
     if found["serves_malloc"] is None:
         return "unknown: its file was replaced since, and root alone may read it"
     if not found["serves_malloc"]:
@@ -65,8 +67,7 @@ def _otherwise(found: dict[str, Any]) -> str:
     """Return where a malloc that is not the library's comes from, or why nobody preloads one."""
     if found["is_static"]:
         return "it is statically linked, so nothing can be preloaded"
-    source = found["malloc_from"]
-    return f"it comes from {source}" if source else "nobody knows where it comes from"
+    return f"it comes from {found['malloc_from']}"
 
 
 def _is_outdated(known: dict[str, Any]) -> bool:
@@ -105,7 +106,7 @@ def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if known is None:
         if found["serves_malloc"]:
             return [("library", "linked into the program")]
-        hint = "" if found["is_static"] else _HINT
+        hint = _HINT if found["serves_malloc"] is False and not found["is_static"] else ""
         return [("library", f"not loaded{hint}")]
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [

@@ -219,6 +219,18 @@ def test_a_process_without_it(echo: Path) -> None:
     assert "not loaded; `hakmem run -- PROGRAM` starts a program with it" in said
 
 
+def test_a_process_that_has_loaded_nothing_yet_is_unknown_and_never_no(
+    echo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(echo) as pid:
+        monkeypatch.setattr(Process, "files", lambda process: [process.program()])
+        found = known.facts(Process(pid))
+    assert found["serves_malloc"] is None and found["malloc_from"] is None
+    said = "\n".join(facts_page.lines(found))
+    assert "malloc is hakmem's  unknown: no file that it has loaded has malloc" in said
+    assert "Ask again" in said and "hakmem run" not in said
+
+
 def test_a_library_that_is_loaded_and_not_first(
     compile_c: Compile, library: Path, echo: Path
 ) -> None:
