@@ -57,6 +57,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.profile.missing import missing_files
     from pipeline.profile.template import render_profile
     from pipeline.stages.build.programs import differing_programs, starts_others
+    from pipeline.stages.build.tried import FAILED
 
     tree = Tree.here()
     path = _free_place(tree.profiles, name)
@@ -68,9 +69,11 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     paths = (f"note: {line}" for line in differing_programs(command))
     gone = (f"note: there is no {word}" for word in command[1:] if _is_gone(word))
     tried = _tried(tree, profile, missing_files(command, tree.root))
+    works = True
     for line in chain(paths, gone, _hints(name, command), tried):  # as each comes
         click.echo(line)
-    for line in _next_steps(name, bool(command)):
+        works = works and not line.startswith(FAILED)
+    for line in _next_steps(name, bool(command), works):
         say(line)
 
 
@@ -140,10 +143,12 @@ def _hints(name: str, command: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _next_steps(name: str, has_command: bool) -> list[str]:
+def _next_steps(name: str, has_command: bool, works: bool) -> list[str]:
+    """Return what to type; a build of a command that fails ends at once."""
     build = f".venv/bin/pipeline build --profile {name} --quick"
     if has_command:
-        return ["next: look it over, then", f"  {build}"]
+        first = "look it over" if works else "mend the command, look the profile over"
+        return [f"next: {first}, then", f"  {build}"]
     record = ".venv/bin/pipeline record -o {}.trace -- YOUR PROGRAM"
     return [
         "next: record two runs with different input, then build",

@@ -170,12 +170,14 @@ def test_init_tells_of_pythons_own_pools(
     [
         (
             ("sort", "VERSION"),
-            r"tried once: \d+\.\d\d s, about [\d,]+ calls of malloc and free, (all|[\d,]+) of them",
+            r"tried once: \d+\.\d\d s, about [\d,]+ calls of malloc and free, (all|[\d,]+) of them"
+            r".*\n(note: .*\n)?next: look it over, then\n",
         ),
         (
             ("sh", "-c", "echo no >&2; exit 3"),
             r"note: tried once: .* failed: sh: exit code 3\n  no\n(.*\n)+  log: build/.*\.log\n"
-            r"  if the command is wrong, delete training/profiles/shop.toml and say `init` again\n",
+            r"  if the command is wrong, delete training/profiles/shop.toml and say `init` again\n"
+            r"next: mend the command, look the profile over, then\n",
         ),
     ],
 )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pipeline.trace.read import Process
 
 LIMIT_S = 20.0
+FAILED = "note: tried once: "
+"""Begins the line about a command that did not end well."""
 KEPT = Wishes(ring_mib=1)
 """Of each process only the number of its calls is wanted, which a ring counts whole."""
 SHORT_S = 0.05
@@ -55,7 +57,7 @@ def try_once(tree: Tree, profile: str, trace: Trace, missing: Sequence[str] = ()
             found = processes(tools, whole)
         except PipelineError as error:
             _require_files(error, missing)
-            yield f"note: tried once: {error.message}"
+            yield f"{FAILED}{error.message}"
             hint = SLOW if isinstance(error.__cause__, ChildTimeout) else error.hint
             yield from [f"  {hint}"] if hint else []
             yield from [f"  log: {from_here(error.log)}"] if error.log else []
