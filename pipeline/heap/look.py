@@ -62,7 +62,7 @@ def _precision(rate: int, lost: int) -> list[tuple[str, str]]:
         return [("one sample", "for nearly each block"), ("error of a row", "almost none")]
     at = f"10 % at {size(100 * rate)}, 30 % at {size(11 * rate)}"
     return [
-        ("one sample", f"in {rate:,} bytes, in the mean"),
+        ("one sample", f"in {rate:,} bytes, on average"),
         ("error of a row", f"about 1 / sqrt(samples): {at}"),
     ]
 
