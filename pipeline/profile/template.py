@@ -106,10 +106,10 @@ timeout_s = 300
 
 # The whole program, timed with either library: what your users will notice. To have it, remove each
 # "#" and change the input: a build refuses the very command of the training here. Its time is that
-# of all its processes, a client's too, which hides what its server gains. For a shell's
-# script `time_of` has the name of your server: then it alone is timed.
+# of all its processes, a client's too, which hides what its server gains. For a shell
+# script give `time_of` the name of your server: then it alone is timed.
 # One worker that is asked over one connection means `threads = 1`, which narrows the intervals.
-# Then several runs are at once, so each needs a port and files of its own.
+# Then several runs go at once, so each needs a port and files of its own.
 #[[workload]]
 #name = "{name}-whole"
 #kind = "command"

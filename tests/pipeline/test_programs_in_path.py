@@ -47,7 +47,7 @@ def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path:
     script.chmod(0o755)
     said = (
         f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; "
-        f"for that one write {shim}"
+        f"to have that one, write {shim}"
     )
     command, in_script = [f"{said} into the {where}" for where in ("command", "script")]
     assert differing_programs(["sort", "-r"]) == [command]
@@ -114,8 +114,8 @@ def test_init_tells_it(shim: Path, fresh: Sandbox) -> None:
 
 def test_versus_tells_which_one_it_times(shim: Path, fresh: Sandbox) -> None:
     """A shim of pyenv starts some thirty processes, each with the library: its NO-GO was theirs."""
-    said = f"sort: this runs {shim}, which your PATH has first; a build runs {BUILDS}: for that"
-    assert unlike_in_builds(["sort", "-r"]) == [f"{said} one write {BUILDS} into the command"]
+    said = f"sort: this runs {shim}, which your PATH has first; a build runs {BUILDS}: to have that"
+    assert unlike_in_builds(["sort", "-r"]) == [f"{said} one, write {BUILDS} into the command"]
     code, output = fresh.run("versus", "libc", "libc", "--pairs", "10", "--", "sort", "--version")
     assert f"note: {said}" in output, (code, output)
 
@@ -137,7 +137,7 @@ def test_a_build_tells_what_it_runs_and_counts(
     said = capsys.readouterr().out
     assert f"note: sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in said
     assert 'workload "own": counted = true counts sh itself, not the programs' in said
-    assert 'workload "again" judges by the command that trains: what it trains is made for' in said
+    assert 'workload "again" judges by the command that trains: the library is made for' in said
     assert "geometry of profile tiny: as the default\n" in said
     store.make("baseline", {}, made)
     configure(Workshop(Tree.here(), profile, tools, store, console, Options()))

@@ -72,7 +72,7 @@ def learnt(workloads: Iterable[Program | Command | Trace]) -> list[Doubt]:
     """Return which recordings judge by the very command that trains: the gain may be learnt."""
     workloads = tuple(workloads)
     trained = {_command(one) for one in workloads if one.role == "train"} - {()}
-    why = "what it trains is made for just that, so a gain may not hold: give it another input"
+    why = "the library is made for just that input, so a gain may not hold: give it another input"
     return [
         (f'workload "{one.name}" judges by the command that trains', why)
         for one in workloads

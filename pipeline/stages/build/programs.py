@@ -39,8 +39,8 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
     This pipeline's own environment is nobody's choice of a program, though it may be active.
     """
     return [
-        f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; for that "
-        f"one write {mine} into the {_written(word, argv)}"
+        f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; to have "
+        f"that one, write {mine} into the {_written(word, argv)}"
         for word, mine, theirs in _differing(argv, _path_of_the_user())
     ]
 
@@ -48,8 +48,8 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
 def unlike_in_builds(argv: Sequence[str]) -> list[str]:
     """Return a sentence for each program that is run here by the PATH, and another in builds."""
     return [
-        f"{word}: this runs {mine}, which your PATH has first; a build runs {theirs}: for that "
-        f"one write {theirs} into the {_written(word, argv)}"
+        f"{word}: this runs {mine}, which your PATH has first; a build runs {theirs}: to have "
+        f"that one, write {theirs} into the {_written(word, argv)}"
         for word, mine, theirs in _differing(argv, os.environ.get("PATH", os.defpath))
     ]
 
