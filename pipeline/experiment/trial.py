@@ -90,5 +90,6 @@ def unreached(trial: Trial, found: VersusResult) -> str:
         return ""
     return (
         "note: what ran may not reach these depths. A depth shows only where magazines of its "
-        "class run full or empty: docs/research.md counts both as `retire` and `fallback`"
+        "class run full or empty: a build for research counts how often (docs/research.md, "
+        "`retire` and `fallback`)"
     )
