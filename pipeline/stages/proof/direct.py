@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pipeline.judge.model import VerifyResult
 
 STAGE = "diff"
+OF_SIDE = {"baseline": "older", "tuned": "newer"}
 
 
 def judge_directly(shop: Workshop, older: Path, newer: Path) -> VerifyResult:
@@ -35,6 +36,17 @@ def judge_directly(shop: Workshop, older: Path, newer: Path) -> VerifyResult:
         logs=shop.log(STAGE, "").parent,
     )
     with shop.console.stage(STAGE) as line:
-        result = judge(request, line.step)
+        result = judge(request, lambda words: line.step(by_age(words)))
         line.done(f"throughput {result.keys.throughput.verdict.value}")
     return result
+
+
+def by_age(words: str) -> str:
+    """Return a line of the judge's progress with the sides named as this judgement has them.
+
+    >>> by_age("counting gcc (tuned), 2 of 8")
+    'counting gcc (newer), 2 of 8'
+    """
+    for side, age in OF_SIDE.items():
+        words = words.replace(f"({side}", f"({age}")
+    return words
