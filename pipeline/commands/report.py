@@ -17,6 +17,7 @@ from pipeline.core.paste import runnable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipeline.core.paths import Tree
     from pipeline.report.model import ReportModel
 
 MARKED_FORMS = ("term", "md")
@@ -106,10 +107,18 @@ def report_command(
         click.echo(runnable(text) if chosen == "term" else text, nl=False)
     if version in MOVING:
         say_other_run(Tree.here())
+    _say_removed(Tree.here(), profile, model)
     code = _checked(model) if check else ExitCode.OK
     if code:
         click.echo(runnable(_why_checked(model)), err=True)
     return code
+
+
+def _say_removed(tree: Tree, profile: str, model: ReportModel) -> None:
+    """Say that only the report of a published version is left: its commands need the version."""
+    kept, folder = (at / model.version for at in (tree.reports(profile), tree.dist(profile)))
+    if model.published and kept.exists() and not folder.exists():
+        click.echo(f"note: {model.version} was removed since: this is the report alone", err=True)
 
 
 def _checked(model: ReportModel) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from pathlib import Path
 
 import click
@@ -67,6 +68,18 @@ def test_another_run_is_told_where_it_may_make_another_version(
         for words in ([], ["1.0-bb22"]):
             said.append(CliRunner().invoke(cli, ["report", *words]).output)
     assert ["another pipeline run works" in one for one in said] == [True, False]
+
+
+def test_the_report_of_a_removed_version_says_that_it_is_gone(tree: Tree) -> None:
+    """It said "Published", and named a command that no longer finds the version."""
+    new, told = publish(tree, "1.0-bb22"), "note: 1.0-bb22 was removed since"
+    write_reports(
+        tree.reports("mixed") / new.name,
+        report_support.good().model_copy(update={"version": new.name}),
+    )
+    assert told not in CliRunner().invoke(cli, ["report", new.name]).output
+    shutil.rmtree(new.folder)
+    assert told in CliRunner().invoke(cli, ["report", new.name]).output
 
 
 def test_a_rejected_version_is_not_praised(tree: Tree) -> None:
