@@ -30,6 +30,7 @@ def render_history_html(history: History) -> str:
             headings=HEADINGS,
             rows=rows(history),
             notes=notes(history),
+            crossed=any(point.rejected for point in history.points),
         )
     )
 

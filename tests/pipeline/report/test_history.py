@@ -91,6 +91,11 @@ def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
     assert [one.rejected for one in points] == [True, False, False]
     rows = render_history(read_history(tree, "p")).splitlines()
     assert f"{FIRST}: REJECTED: slow" in rows
+    assert "✕ is rejected" in render_history_html(read_history(tree, "p"))
+
+
+def test_the_sign_of_a_rejected_version_is_explained_only_where_it_stands(tree: Tree) -> None:
+    assert "✕" not in render_history_html(read_history(tree, "p"))
 
 
 def test_the_same_library_under_another_name_is_marked_as_rejected(tree: Tree) -> None:
