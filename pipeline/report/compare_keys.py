@@ -13,7 +13,9 @@ from pipeline.report.compare_counts import fewer
 from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Judgement
 from pipeline.report.model import SummaryRow
 from pipeline.report.summary import peak_mib, summary_rows
-from pipeline.report.text import workloads_apart
+from pipeline.report.text import change, workloads_apart
+
+OF_PAIRS = "both columns are medians of all runs, the change is the median over the pairs"
 
 
 def gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
@@ -100,7 +102,17 @@ def memory_judged(direct: VerifyResult) -> ComparedRow:
     why = f"judged directly: {key.reason}" if key is not None else "this judgement has no such key"
     if not direct.rss.holds:
         judged, why = "worse", f"the memory limit is broken: {direct.rss.reason}"
+    why += _of_pairs(memory)
     return _direct(memory, memory.ratio, key.ratio if key is not None else None, judged, why)
+
+
+def _of_pairs(row: SummaryRow) -> str:
+    """Say why the change is not that of the two columns; "" where they show the same."""
+    if not row.baseline or row.tuned is None or row.ratio is None:
+        return ""
+    if change(row.tuned / row.baseline) == change(row.ratio):
+        return ""
+    return f"; {OF_PAIRS}"
 
 
 def _direct(

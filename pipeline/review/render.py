@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from pipeline.report import text
+from pipeline.report.compare_keys import OF_PAIRS
 from pipeline.report.compared_model import ComparedRow
 from pipeline.report.relisted import in_words
 from pipeline.review.model import RULES, Remark, Review
@@ -73,11 +74,12 @@ def _rests_on(review: Review) -> list[str]:
 
     What was measured now rests on one judgement, and says so elsewhere.
     """
-    rows = () if review.comparison.measured else review.comparison.rows
-    whys = [f"{row.name}: {row.why}" for row in rows if row.judgement != "info"]
+    direct, rows = review.comparison.measured, review.comparison.rows
+    whys = [f"{one.name}: {one.why}" for one in rows if one.judgement != "info" and not direct]
+    pairs = [f"- {one.name}: {OF_PAIRS}" for one in rows if one.why.endswith(OF_PAIRS)]
     told = (*review.other_geometry, *in_words(review.relisted))
     notes = [one for one in review.comparison.notes if one not in told]
-    lines = [f"- by record, {one}" for one in whys] + [f"- note: {one}" for one in notes]
+    lines = [f"- by record, {one}" for one in whys] + pairs + [f"- note: {one}" for one in notes]
     return ["", *lines] if lines else []
 
 

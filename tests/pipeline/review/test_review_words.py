@@ -16,6 +16,7 @@ from pipeline.core.paths import Tree
 from pipeline.geometry.model import Difference
 from pipeline.judge.topic import Topic
 from pipeline.report.compare import compare_versions
+from pipeline.report.compare_keys import OF_PAIRS
 from pipeline.report.compared_model import ComparedRow, Comparison, Judgement
 from pipeline.report.files import read_report, write_reports
 from pipeline.report.model import Finding as Doubt
@@ -157,6 +158,18 @@ def test_notes_of_a_comparison_stand_in_the_review() -> None:
     model = model_of(row("throughput", "same", 1.0))
     noted = replace(model, comparison=model.comparison.model_copy(update={"notes": ("odd",)}))
     assert "- note: odd" in markdown(noted)
+
+
+def test_a_change_that_is_not_that_of_its_columns_is_explained() -> None:
+    """10.07 and 10.09 MiB stood beside +0.00 %."""
+    memory = row("peak memory", "same", 1.0)
+    apart = memory.model_copy(update={"why": f"judged directly: +0.00 %; {OF_PAIRS}"})
+    told = f"- peak memory: {OF_PAIRS}\n"
+    assert told not in markdown(model_of(memory))
+    model = model_of(apart)
+    assert told in markdown(
+        replace(model, comparison=model.comparison.model_copy(update={"measured": True}))
+    )
 
 
 def test_a_base_that_was_judged_last_is_no_mistake(base: Path) -> None:
