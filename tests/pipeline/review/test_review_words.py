@@ -160,6 +160,12 @@ def test_notes_of_a_comparison_stand_in_the_review() -> None:
     assert "- note: odd" in markdown(noted)
 
 
+def test_a_training_with_threads_is_not_promised_to_be_alike(base: Path) -> None:
+    """Two builds of a server with threads differed by 4 % in the size of their code."""
+    told = "Where a program of the training has threads, they differ more"
+    assert told in review(base, "--no-measure")[1]
+
+
 def test_a_change_that_is_not_that_of_its_columns_is_explained() -> None:
     """10.07 and 10.09 MiB stood beside +0.00 %."""
     memory = row("peak memory", "same", 1.0)
