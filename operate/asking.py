@@ -129,6 +129,6 @@ def silent(process: Process, path: str, why: Exception) -> UsageError:
     words = os.strerror(why.errno) if isinstance(why, OSError) and why.errno else why
     return UsageError(
         f"process {process.pid} does not answer at {path}: {words}",
-        hint="does it use the library (hakmem check)? A forked child has a socket only where "
-        "the path has %p, once it has lived for a second and then allocates",
+        hint=f"`hakmem check {process.pid}` says whether it uses the library. A forked child has a "
+        "socket only where the path has %p, once it has lived for a second and then allocates",
     )

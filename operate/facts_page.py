@@ -6,13 +6,14 @@ import textwrap
 from typing import Any
 
 from operate import rejections
+from operate.telling import as_typed
 from pipeline.core.huge_pages import meant
 
 _COLUMNS, _NAME = 80, 19
 _TIE = "\u00a0"
 """Holds a name and its figure together in a row."""
 
-_HINT = "; `hakmem run -- PROGRAM` starts a program with it"
+_HINT = "`hakmem run -- PROGRAM` starts a program with it"
 
 
 def lines(found: dict[str, Any]) -> list[str]:
@@ -84,8 +85,8 @@ def _option_rows(
     ``idle`` says why some of it has no effect.
     """
     if known is None:
-        asks = f"hakmem top --once --json {pid}".replace(" ", _TIE)
-        said = f"unknown: the program wrote over its environment; `{asks}` has those in force"
+        asks = as_typed(f"`hakmem top --once --json {pid}`").replace(" ", _TIE)
+        said = f"unknown: the program wrote over its environment; {asks} has those in force"
         rows = _wrapped("options at start", f"{said}, if the process has a socket")
         return [(name, row.replace(_TIE, " ")) for name, row in rows]
     notes = {name: f"{_TIE}({why})".replace(" ", _TIE) for name, why in (idle or {}).items()}
@@ -106,7 +107,11 @@ def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if known is None:
         if found["serves_malloc"]:
             return [("library", "linked into the program")]
-        hint = _HINT if found["serves_malloc"] is False and not found["is_static"] else ""
+        hint = (
+            f"; {as_typed(_HINT)}"
+            if found["serves_malloc"] is False and not found["is_static"]
+            else ""
+        )
         return [("library", f"not loaded{hint}")]
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from operate.telling import as_typed
+
 Document = dict[str, Any]
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _PURGED_PAGE = 65536
@@ -149,7 +151,7 @@ def _left_out(count: int, pid: int) -> list[str]:
         return []
     return [
         f"and {count} more class{'es' if count > 1 else ''}: "
-        f"`hakmem top --once --all {pid}` shows all"
+        + as_typed(f"`hakmem top --once --all {pid}` shows all")
     ]
 
 

@@ -57,8 +57,8 @@ def _found(process: Process) -> str:
     if not found:
         raise UsageError(
             f"process {process.pid} has no socket for statistics",
-            hint=f"does it use the library at all (hakmem check {process.pid})? Then start it with "
-            f"{VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of nginx, has one when it "
+            hint=f"`hakmem check {process.pid}` says whether it uses the library. If so, start it "
+            f"with {VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of nginx, has one when it "
             "has lived for a second and then allocates: docs/statistics.md",
         )
     if len(found) > 1:

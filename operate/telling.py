@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from operate.processes import Process
 from pipeline.core.errors import PipelineError
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.paste import runnable, what_to_do
 
+_NAME = "hakmem"
+
 
 def tell(error: PipelineError) -> ExitCode:
     """Tell an error on stderr, and return its exit code."""
-    print(runnable(f"error: {error.message}"), file=sys.stderr)
-    print(what_to_do(error.hint or error.exit_code.cure), file=sys.stderr)
+    print(as_typed(runnable(f"error: {error.message}")), file=sys.stderr)
+    print(as_typed(what_to_do(error.hint or error.exit_code.cure)), file=sys.stderr)
     return error.exit_code
+
+
+def as_typed(text: str) -> str:
+    """Return a text in which `hakmem` is called as it was typed, where it is not on the PATH."""
+    typed = sys.argv[0]
+    if Path(typed).name != _NAME or shutil.which(_NAME):
+        return text
+    return text.replace(f"`{_NAME} ", f"`{shlex.quote(typed)} ")
 
 
 def each(pids: Sequence[int], asked: Callable[[Process], str]) -> int:

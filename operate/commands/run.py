@@ -83,7 +83,10 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     if rest[:1] == ["--"]:
         rest = rest[1:]
     if not rest:
-        raise UsageError("no program is named", hint="hakmem run -- PROGRAM; see hakmem run --help")
+        raise UsageError(
+            "no program is named",
+            hint="name one: `hakmem run -- PROGRAM`; `hakmem run --help` has more",
+        )
     return settings, rest
 
 

@@ -170,7 +170,7 @@ class Review:
             yield (
                 "Each side was trained by itself, but alike: two builds of the same sources "
                 "differed by up to 1 % in misses, and in trees at two paths in the size of a few "
-                "functions. Where a program of the training has threads, they differ more "
+                "functions. Where a program of the training has threads, they may differ more "
                 "(docs/versions.md, Reviews)."
             )
         if self.comparison.measured:

@@ -17,7 +17,7 @@ from made import ROOT, Compile, compile_c, hakmem, loads
 from test_check_process import echo, running
 from test_metrics import answering
 
-from operate import asking
+from operate import asking, telling
 from operate.processes import Process
 from pipeline.core.errors import UsageError
 from pipeline.core.exit_codes import ExitCode
@@ -268,3 +268,21 @@ def test_a_process_with_files_of_its_own(
     if not begun:
         pytest.skip("no mount namespace can be made here")
     assert said.stdout == f"process {child.pid}: a heap profile begins\n", said.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "on_the_path", "said"),
+    [
+        (".venv/bin/hakmem", None, "`.venv/bin/hakmem check 7` says"),
+        ("/a b/hakmem", None, "`'/a b/hakmem' check 7` says"),
+        ("/usr/bin/hakmem", "/usr/bin/hakmem", "`hakmem check 7` says"),
+        ("/x/__main__.py", None, "`hakmem check 7` says"),
+    ],
+)
+def test_a_command_is_named_as_it_was_typed(
+    monkeypatch: pytest.MonkeyPatch, typed: str, on_the_path: str | None, said: str
+) -> None:
+    """Whoever types `.venv/bin/hakmem` has no `hakmem` to paste."""
+    monkeypatch.setattr("sys.argv", [typed])
+    monkeypatch.setattr("shutil.which", lambda _: on_the_path)
+    assert telling.as_typed("`hakmem check 7` says") == said
