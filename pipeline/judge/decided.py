@@ -68,7 +68,7 @@ def _fatter(result: VerifyResult) -> Iterator[str]:
 def _open(result: VerifyResult, allow_regression: Collection[str]) -> Iterator[str]:
     """Yield what leaves a loss possible, unless that is named as shown."""
     key, suspect = result.keys.throughput, suspect_of(result.throughput)
-    if key.verdict is not Verdict.INCONCLUSIVE or key.not_worse:
+    if key.verdict is Verdict.NO_GO or key.not_worse:
         return
     if suspect is not None and not result.throughput.alone:
         if suspect.name not in asked_about(result, allow_regression):

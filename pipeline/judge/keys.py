@@ -64,15 +64,15 @@ def single_confidence(share: float, workloads: int) -> float:
 def throughput_key(throughput: Throughput, margins: Margins) -> Key:
     """Return the verdict on speed.
 
-    GO: the whole interval lies above +margin, and no workload seems to lose more than its
-    allowance. NO-GO: the whole interval lies below -margin, or a single workload is shown to lose
-    more than its allowance (with threads, by either clock). NEUTRAL: the whole interval lies
-    inside the margins. Else INCONCLUSIVE.
+    NO-GO: the whole interval lies below -margin, or a single workload is shown to lose more than
+    its allowance (with threads, by either clock). GO: the whole interval lies above +margin.
+    NEUTRAL: it lies inside the margins. Neither of these two where a workload seems to lose more
+    than its allowance. Else INCONCLUSIVE.
     """
     overall, margin = throughput.overall, margins.throughput
     loser, suspect = _worst_loser(throughput), suspect_of(throughput)
     verdict = Verdict.NO_GO if loser else compare(overall, margin)
-    if verdict is Verdict.GO and suspect:
+    if verdict is not Verdict.NO_GO and suspect:
         verdict = Verdict.INCONCLUSIVE
     whole = throughput.alone and compare(overall, margin) is verdict  # one change, one interval
     doubt = f"; {_doubt(suspect)}" if suspect and not loser and not throughput.alone else ""

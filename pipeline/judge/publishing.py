@@ -152,9 +152,10 @@ def _worse(result: VerifyResult) -> Iterator[Clause]:
 
 
 def _not_shown_harmless(result: VerifyResult) -> Iterator[Clause]:
+    """Object where a loss is possible, whatever the verdict: older records call some NEUTRAL."""
     key = result.keys.throughput
-    if key.verdict is Verdict.INCONCLUSIVE and not key.not_worse:
-        words = f"throughput is INCONCLUSIVE and a loss is not excluded: {key.reason}"
+    if key.verdict is not Verdict.NO_GO and not key.not_worse:
+        words = f"throughput is {key.verdict.value} and a loss is not excluded: {key.reason}"
         yield Clause(words, Topic.THROUGHPUT)
 
 
@@ -162,8 +163,6 @@ def _mildly(key: Key) -> str:
     """Return what a key that is neither GO nor an objection says, in a few words."""
     if key.verdict is Verdict.INCONCLUSIVE and key.not_worse:
         return "INCONCLUSIVE, but a loss beyond its margin is excluded"
-    if key.verdict is Verdict.NEUTRAL and not key.not_worse:
-        return f"NEUTRAL as a whole: {key.reason}"
     return key.verdict.value
 
 

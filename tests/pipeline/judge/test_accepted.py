@@ -40,7 +40,8 @@ def test_the_reason_names_what_is_accepted_whatever_the_key_says() -> None:
     """Of a key that is not GO the reason quotes nothing."""
     level = throughput_of(one=pairs(1.05), slow=pairs(0.947, noise=8.0))
     result = result_of(level, programs=[program_of("gcc", 4.0, 3.0)])
-    assert result.keys.throughput.verdict is Verdict.NEUTRAL
+    assert result.keys.throughput.verdict is Verdict.INCONCLUSIVE
+    assert accepting(result, ("slow",)).keys.throughput.verdict is Verdict.NEUTRAL
     allowed, reason = may_publish(result, False, ("slow",))
     assert allowed and "throughput is NEUTRAL" in reason
     assert "--allow-regression slow accepts" in reason
@@ -62,10 +63,12 @@ def test_the_whole_still_has_to_gain_or_not_to_lose() -> None:
 
 
 def test_a_neutral_whole_with_a_doubt_is_harmless_without_it() -> None:
+    """The doubt alone keeps the key from NEUTRAL, as it would from GO."""
     level = result_of(throughput_of(one=pairs(1.05), slow=pairs(0.947, noise=8.0)))
-    assert level.keys.throughput.verdict is Verdict.NEUTRAL
+    assert level.keys.throughput.verdict is Verdict.INCONCLUSIVE
     assert not level.keys.throughput.not_worse
-    assert accepting(level, ("slow",)).keys.throughput.not_worse
+    without = accepting(level, ("slow",)).keys.throughput
+    assert (without.verdict, without.not_worse) == (Verdict.NEUTRAL, True)
 
 
 def test_the_advice_names_all_that_would_have_to_be_accepted() -> None:

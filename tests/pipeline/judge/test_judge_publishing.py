@@ -121,29 +121,68 @@ def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> No
     assert "--allow-regression throughput accepts that throughput is shown to be lower" in reason
 
 
-def test_a_workload_that_seems_to_lose_is_named_where_the_whole_is_as_fast() -> None:
-    found = throughput_of(a=pairs(1.0), b=pairs(1.0), vague=pairs(0.94, noise=30.0))
-    even = found.model_copy(
-        update={"overall": replace(found.overall, value=1.001, low=0.998, high=1.006)}
+def seeming(whole: tuple[float, float, float], *, memory: int = 4096) -> Throughput:
+    """Return what was timed where one workload seems to lose too much, and all have this change."""
+    rss = (4096, memory)
+    vague = pairs(0.94, noise=30.0, rss=rss)
+    found = throughput_of(a=pairs(1.0, rss=rss), b=pairs(1.0, rss=rss), vague=vague)
+    value, low, high = whole
+    return found.model_copy(
+        update={"overall": replace(found.overall, value=value, low=low, high=high)}
     )
-    result = result_of(even)
-    assert result.keys.throughput.verdict is NEUTRAL
-    published, reason = may_publish(result, False)
-    assert published
-    assert "throughput is NEUTRAL as a whole" in reason
-    assert "the estimate for vague," in reason
+
+
+WHOLES = {
+    "GO": (1.05, 1.02, 1.08),
+    "NEUTRAL": (1.001, 0.998, 1.006),
+    "INCONCLUSIVE, above": (1.015, 0.995, 1.035),
+    "INCONCLUSIVE, below": (0.995, 0.985, 1.002),
+}
+
+
+@pytest.mark.parametrize("whole", WHOLES)
+def test_a_workload_that_seems_to_lose_stops_a_build_whatever_the_whole_is(whole: str) -> None:
+    """It stopped a whole that is faster, and let one pass that is only as fast.
+
+    That more is shown of the whole must not make a build harder to publish.
+    """
+    result = result_of(seeming(WHOLES[whole]))
+    key = result.keys.throughput
+    assert (key.verdict, key.not_worse, result.keys.icache.verdict) == (INCONCLUSIVE, False, GO)
+    for neutral in (False, True):
+        published, reason = may_publish(result, neutral)
+        assert not published
+        assert "throughput is INCONCLUSIVE and a loss is not excluded" in reason
+        assert "the estimate for vague," in reason
+
+
+def test_a_workload_that_seems_to_lose_is_named_where_the_whole_is_as_fast() -> None:
+    """It was published: a whole that is faster was not, so one that is not must not be either."""
+    result = result_of(seeming(WHOLES["NEUTRAL"]))
+    reason = may_publish(result, False)[1]
+    assert "as a whole, but not for each workload; the estimate for vague, -6.00 %" in reason
+    assert may_publish(result, False, ("vague",))[0]
+    said = advice(result, "shop")
+    assert "--allow-regression vague` accepts that" in said
+    assert "--allow-neutral" not in said
+
+
+def test_a_doubt_of_an_older_record_stops_a_build_whose_key_was_called_neutral() -> None:
+    """The judge once called such a key NEUTRAL, and stages keep what it said."""
+    result = result_of(seeming(WHOLES["NEUTRAL"]))
+    kept = result.keys.throughput.model_copy(update={"verdict": NEUTRAL})
+    older = result.model_copy(update={"keys": result.keys.model_copy(update={"throughput": kept})})
+    published, reason = may_publish(older, True)
+    assert not published
+    assert "throughput is NEUTRAL and a loss is not excluded" in reason
 
 
 def test_less_memory_is_no_gain_where_a_workload_seems_to_lose_too_much() -> None:
-    """Throughput is NEUTRAL as a whole, and yet not shown to be not worse."""
-    lean, vague = pairs(1.0, rss=(4096, 3800)), pairs(0.94, noise=30, rss=(4096, 3800))
-    found = throughput_of(a=lean, b=lean, vague=vague)
-    even = found.model_copy(
-        update={"overall": replace(found.overall, value=1.001, low=0.998, high=1.006)}
-    )
-    result = result_of(even, programs=[program_of("python3", 4.0, 4.0)])
+    """Throughput is as good as a whole, and yet not shown to be not worse."""
+    found = seeming(WHOLES["NEUTRAL"], memory=3800)
+    result = result_of(found, programs=[program_of("python3", 4.0, 4.0)])
     keys = result.keys
-    assert (keys.throughput.verdict, keys.icache.verdict) == (NEUTRAL, NEUTRAL)
+    assert (keys.throughput.verdict, keys.icache.verdict) == (INCONCLUSIVE, NEUTRAL)
     assert keys.memory is not None and keys.memory.verdict is GO
     assert not may_publish(result, False)[0]
 
