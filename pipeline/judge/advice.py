@@ -13,7 +13,7 @@ from pipeline.judge.build_again import (
     profile_file,
     same_build,
 )
-from pipeline.judge.gained import fatter
+from pipeline.judge.gained import fatter, fewer_elsewhere, own_uncounted
 from pipeline.judge.health import PLAIN_RUNS, compare_logs
 from pipeline.judge.how_long import Cure, cure, unseen
 from pipeline.judge.keys import suspects_of
@@ -53,6 +53,8 @@ def next_step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str
 
 def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
+    if _lacks_own(result):
+        return _counting_own(result, line, words)
     if _is_undecided(result):
         said, seems = more_time(result, line, same_build(words)), _seeming(result, line, words)
         if cure(result) is Cure.QUIET:  # it names the load, and the command, already
@@ -61,11 +63,41 @@ def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
             return said + vague + seems
         return said + seems + _busy(result, line, words)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
-        neutral = build_command(line, *words, "--allow-neutral")
-        fat = fatter(result) is not None
-        worse = "nothing but memory became worse" if fat else "nothing became worse either"
-        return f"{worse}: {neutral} publishes it"
+        return _as_neutral(result, line, words)
     return ""
+
+
+def _as_neutral(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    neutral = build_command(line, *words, "--allow-neutral")
+    fat = fatter(result) is not None
+    worse = "nothing but memory became worse" if fat else "nothing became worse either"
+    return f"{worse}: {neutral} publishes it"
+
+
+def _lacks_own(result: VerifyResult) -> bool:
+    """Return whether only a program of the profile is missing among those that were counted."""
+    harmless = result.keys.throughput.not_worse and not unseen(result)
+    return harmless and fewer_elsewhere(result) is not None
+
+
+def _counting_own(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    """Say how a program of the profile is counted, too: then fewer misses are a gain."""
+    failed = ", ".join(one.name for one in own_uncounted(result))
+    file, other = profile_file(line), _other_gain(result, line, words)
+    if failed:
+        return f"{failed} could not be counted: mend that in {file} (docs/profiles.md); {other}"
+    return (
+        "misses fell, but in programs that the profile does not run: put `counted = true` into a "
+        f"verify command of {file}, or `counted` with the name of the server that a script starts, "
+        f"and build again to count its program, too; {other}"
+    )
+
+
+def _other_gain(result: VerifyResult, line: str, words: Sequence[str]) -> str:
+    """Say what may publish a build in which only speed can still gain."""
+    if _is_undecided(result):
+        return f"as to speed, {more_time(result, line, same_build(words))}"
+    return _as_neutral(result, line, words)
 
 
 def _healthy(result: VerifyResult, line: str) -> str:

@@ -111,8 +111,9 @@ class RealProgram(Record):
     """One task of a real program, simulated as a whole with both libraries.
 
     The counts are None where the program is not installed or has failed; ``detail`` says so.
-    ``own`` tells whether the profile's workloads run it, too; ``digest`` is one of the program
-    and of the files that its command names. Both are None in records that do not know.
+    ``own`` tells whether a verify command of the profile runs it, too; older records say it of any
+    workload. ``digest`` is one of the program and of the files that its command names. Both are
+    None in records that do not know.
     """
 
     name: str

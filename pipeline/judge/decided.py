@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from pipeline.judge.gained import fewer_elsewhere
 from pipeline.judge.keys import brief_figure, in_brief, suspect_of, worse_clock
 from pipeline.judge.memory_key import too_fat
 from pipeline.judge.model import VerifyResult
@@ -85,7 +86,9 @@ def _possible(suspect: WorkloadThroughput, margin: float) -> str:
 
 
 def _no_gain(result: VerifyResult) -> list[str]:
-    return [f"no gain: {said}" for said in _all_together(result)]
+    elsewhere = fewer_elsewhere(result) is not None
+    misses = ["fewer I-cache misses, but in no program of its own"] if elsewhere else []
+    return [f"no gain: {said}" for said in (*misses, *_all_together(result))]
 
 
 def _all_together(result: VerifyResult) -> list[str]:

@@ -137,12 +137,12 @@ def _brief_figure(key: Key, ratio: Interval, _: Kind) -> str:
 
 
 def _counted(result: VerifyResult) -> str:
-    """Return which programs misses were counted in, where none of them is the profile's."""
+    """Return which programs misses were counted in, where the profile verifies none of them."""
     counted = [one for one in result.programs if one.status == "counted"]
     if not counted or any(one.own is not False for one in counted):
         return ""
     names = ", ".join(one.name for one in counted)
-    return f"Misses were counted in {names}: none of them is a command of this profile."
+    return f"Misses were counted in {names}: no verify command of this profile runs any of these."
 
 
 def _uncounted(result: VerifyResult) -> list[str]:

@@ -9,6 +9,7 @@ import math
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from pipeline.judge.gained import fewer_misses
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.selfcheck import LOSS
 from pipeline.judge.statistics import half_width
@@ -82,7 +83,7 @@ def minutes_beside(result: VerifyResult) -> int:
 
 def _is_harmless(result: VerifyResult) -> bool:
     """Return whether the build itself is decided: a gain in misses, and no loss of throughput."""
-    return result.keys.icache.verdict is Verdict.GO and result.keys.throughput.not_worse
+    return fewer_misses(result) and result.keys.throughput.not_worse
 
 
 def _seconds_needed(result: VerifyResult) -> float:
@@ -99,7 +100,7 @@ def seconds_known(result: VerifyResult) -> float | None:
 
 def _seconds_in_all(result: VerifyResult) -> float | None:
     """Return about how long the interval would take to decide; None: it lies on a border."""
-    if result.keys.icache.verdict is Verdict.GO:
+    if fewer_misses(result):
         return _until_harmless(result)
     return result.throughput.seconds_to_decide
 

@@ -43,6 +43,14 @@ def icache_key(programs: Sequence[RealProgram], margins: Margins) -> Key:
     )
 
 
+def counts_own(programs: Sequence[RealProgram]) -> bool | None:
+    """Return whether a program was counted that a verify command runs; None if nobody knows."""
+    counted = [one.own for one in programs if misses_ratio(one) is not None]
+    if any(counted):
+        return True
+    return None if None in counted else False
+
+
 def uncounted(programs: Sequence[RealProgram]) -> dict[str, str]:
     """Return the programs in which no misses could be counted, each with its reason."""
     return {one.name: one.detail for one in programs if one.status == "failed"}

@@ -13,7 +13,7 @@ from pipeline.judge.counting.count import count
 from pipeline.judge.counting.whole import count_programs, whole_counter
 from pipeline.judge.counts import RealProgram
 from pipeline.judge.health import check_all
-from pipeline.judge.icache import icache_key
+from pipeline.judge.icache import counts_own, icache_key
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.l1i import SWEEP, machine_l1i
 from pipeline.judge.memory_key import memory_key, rss_guard
@@ -62,6 +62,7 @@ def judge(
         health=health,
         self_check=self_check,
         programs=programs,
+        own_counted=counts_own(programs),
         environment=environment.record(vars(request.tools), load_before),
     )
 

@@ -163,6 +163,8 @@ class VerifyResult(Record):
 
     ``left_out`` is what this mode did not do; ``self_check`` is None where nobody judged the judge.
     ``programs`` are what the I-cache key is judged by; none in records from when loops were.
+    ``own_counted``: a verify command of the profile runs one of them. If none does, I-cache GO is
+    no gain; None in records from before that was asked: there it is one.
     """
 
     schema_version: Annotated[Literal[3], older(2, 3)] = SCHEMA_VERSION
@@ -181,6 +183,7 @@ class VerifyResult(Record):
     health: Health
     self_check: SelfCheck | None
     programs: tuple[RealProgram, ...] = ()
+    own_counted: bool | None = None
     environment: Environment
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.budget import LEAST_S
 from pipeline.judge.build_again import again_as_long, build_command
+from pipeline.judge.gained import fewer_misses
 from pipeline.judge.how_long import (
     MOST_S,
     SURPLUS,
@@ -143,6 +144,6 @@ def _enough(result: VerifyResult, check: bool) -> str:
     """Say what the time is enough for: a loss is excluded sooner than a gain is shown."""
     if check:
         return f"enough for its check of itself to see the {LOSS * 100:g} %"
-    if result.keys.icache.verdict is Verdict.GO:
+    if fewer_misses(result):
         return "enough to exclude a loss"
     return "enough to decide throughput"

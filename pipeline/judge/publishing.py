@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.judge.accepted import accepted_doubts, accepting
-from pipeline.judge.gained import fatter, leaner
+from pipeline.judge.gained import fatter, fewer_elsewhere, fewer_misses, leaner
 from pipeline.judge.keys import with_interval
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
@@ -167,18 +167,37 @@ def _mildly(key: Key) -> str:
 
 
 def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
-    keys = _named_keys(result)
-    gains = [Clause(f"{name} is GO: {key.reason}", topic)
-             for topic, name, key in keys if key.verdict is Verdict.GO]  # fmt: skip
-    gains += [Clause(less)] if (less := leaner(result)) else []
-    more = fatter(result)
+    gains = tuple(_gains(result))
     if gains:
-        others = [Clause(f"{name} is {_mildly(key)}")
-                  for _, name, key in keys if key.verdict is not Verdict.GO]  # fmt: skip
-        return Answer(True, (*gains, *others, *((Clause(more),) if more else ())))
+        return Answer(True, (*gains, *_no_gains(result)))
     if unknown := tuple(_unknown(result)):
         return Answer(False, unknown)
-    return _neutral(allow_neutral, is_fatter=more is not None)
+    return _neutral(result, allow_neutral)
+
+
+def _is_gain(key: Key, result: VerifyResult) -> bool:
+    return fewer_misses(result) if key is result.keys.icache else key.verdict is Verdict.GO
+
+
+def _gains(result: VerifyResult) -> Iterator[Clause]:
+    """Yield what the build may be published for."""
+    for topic, name, key in _named_keys(result):
+        if _is_gain(key, result):
+            yield Clause(f"{name} is GO: {key.reason}", topic)
+    if less := leaner(result):
+        yield Clause(less)
+
+
+def _no_gains(result: VerifyResult) -> Iterator[Clause]:
+    """Yield what else the keys of a build with a gain say."""
+    elsewhere = fewer_elsewhere(result)
+    for topic, name, key in _named_keys(result):
+        if topic is Topic.ICACHE and elsewhere:
+            yield Clause(elsewhere)
+        elif not _is_gain(key, result):
+            yield Clause(f"{name} is {_mildly(key)}")
+    if more := fatter(result):
+        yield Clause(more)
 
 
 def _unknown(result: VerifyResult) -> Iterator[Clause]:
@@ -190,10 +209,12 @@ def _unknown(result: VerifyResult) -> Iterator[Clause]:
             before = ""
 
 
-def _neutral(allow_neutral: bool, *, is_fatter: bool) -> Answer:
+def _neutral(result: VerifyResult, allow_neutral: bool) -> Answer:
+    elsewhere = fewer_elsewhere(result)
     if not allow_neutral:
-        words = "no key is GO: neither key shows a gain (--allow-neutral would accept this)"
-        return Answer(False, (Clause(words),))
-    worse = "none but memory" if is_fatter else "none"
-    words = f"no key is GO, {worse} is worse, and --allow-neutral accepts that"
-    return Answer(True, (Clause(words),))
+        why = elsewhere or "no key is GO: neither key shows a gain"
+        return Answer(False, (Clause(f"{why} (--allow-neutral would accept this)"),))
+    gain = "no gain is shown in this profile's programs" if elsewhere else "no key is GO"
+    worse = "none but memory" if fatter(result) is not None else "none"
+    said = Clause(f"{gain}, {worse} is worse, and --allow-neutral accepts that")
+    return Answer(True, (said, *((Clause(elsewhere),) if elsewhere else ())))

@@ -36,7 +36,7 @@ class Task:
     """A short command. ``drive`` talks to a server until it ends, in the folder it runs in.
 
     ``path`` is the program on this machine, None where there is none. ``folder`` is where it runs,
-    None for an empty one. ``own`` tells whether the profile's workloads run that program, too.
+    None for an empty one. ``own`` tells whether a verify command of the profile runs it, too.
     ``counts`` is the program whose processes are counted, below a driver; None: this one alone.
     """
 

@@ -69,7 +69,8 @@ weight = 0.5
 # ---- judging: what decides whether a library is published --------------------------------------
 # Speed and memory are judged by the workloads with role = "verify" and a weight. The third key is
 # how often the library's code misses the processor's instruction cache (I-cache). These misses are
-# simulated in gcc, python3, redis and sqlite3, and in workloads here that say `counted`.
+# simulated in gcc, python3, redis and sqlite3, and in workloads here that say `counted`. Fewer are a
+# reason to publish only if a verify command here runs one of those programs, or says `counted`.
 """
 
 _RECORDED = """\
@@ -119,7 +120,8 @@ timeout_s = 300
 #threads = {threads}                    # how many of all processes work at once{whose}
 {time_of}#timeout_s = 300
 
-# Its cache misses, counted in a simulation, 50 to 100 times as slow: give it a shorter input.
+# Its cache misses, counted in a simulation, 50 to 100 times as slow: give it a shorter input. After
+# 300 s it is left out. Without it fewer misses of other programs publish nothing.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
 # a script the name of your server. docs/profiles.md says what its driver must do.
 #[[workload]]

@@ -83,13 +83,14 @@ def judged_tasks(shop: Workshop) -> tuple[Task, ...]:
 
 
 def tasks_of(profile: Profile, root: Path) -> tuple[Task, ...]:
-    """Return our tasks, each with whether workloads run its program, then commands to be counted.
+    """Return our tasks, each with whether verify commands run its program, then those counted.
 
     Commands of the profile start in ``root``, unless in a scratch folder.
     """
     from pipeline.judge.tasks import JUDGED, found
 
-    run = {Path(name).name for w in profile.workload for name in needed_by(w)}
+    commands = [w for w in profile.verifying if isinstance(w, Command)]
+    run = {Path(name).name for w in commands for name in needed_by(w)}
     ours = [
         replace(task, own=not run.isdisjoint(task.names))
         for task in JUDGED

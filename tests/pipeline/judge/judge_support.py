@@ -18,7 +18,7 @@ from pipeline.judge.counts import (
     RealProgram,
     WorkloadCounts,
 )
-from pipeline.judge.icache import icache_key
+from pipeline.judge.icache import counts_own, icache_key
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.memory_key import memory_key, rss_guard
 from pipeline.judge.model import Environment, Health, HealthCheck, Keys, Library, VerifyResult
@@ -267,5 +267,6 @@ def result_of(
         health=health or health_of(),
         self_check=None,
         programs=tuple(programs),
+        own_counted=counts_own(programs),
         environment=environment_of(),
     )

@@ -73,6 +73,25 @@ def test_every_combination_is_published_as_the_table_says(speed: str, misses: st
     assert answers == table()[speed, misses]
 
 
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_misses_of_other_programs_count_as_neutral(speed: str) -> None:
+    other = program_of("gcc", *BETTER).model_copy(update={"own": False})
+    result = result_of(throughput_of(mixed=SPEEDS[speed]), programs=[other])
+    assert result.keys.icache.verdict is GO
+    answers = tuple(may_publish(result, neutral)[0] for neutral in (False, True))
+    assert answers == table()[speed, "NEUTRAL"]
+
+
+def test_no_verdict_is_treated_better_than_a_stronger_one() -> None:
+    speeds = ("GO", "NEUTRAL", NOT_WORSE, PERHAPS_WORSE, "NO-GO")
+    misses = ("GO", "NEUTRAL", "INCONCLUSIVE", "NO-GO")
+    said = table()
+    for neutral in (0, 1):
+        rows = [[said[one, other][neutral] for other in misses] for one in speeds]
+        for ordered in (*rows, *zip(*rows, strict=True)):
+            assert list(ordered) == sorted(ordered, reverse=True)
+
+
 def test_less_memory_is_worth_publishing_where_speed_is_not_worse() -> None:
     alike = [program_of("python3", 4.0, 4.0)]
     lean = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, 3800))), programs=alike)
