@@ -36,7 +36,7 @@ def fewer_elsewhere(result: VerifyResult) -> str | None:
     return (
         f"I-cache is GO, which is no gain here: misses were counted in {names}, and no verify "
         "command of this profile runs any of these; "
-        f"{failed or '`counted = true` in a verify command counts its program, too'}"
+        f"{failed or 'counted = true in a verify command counts its program, too'}"
     )
 
 

@@ -177,7 +177,7 @@ def test_fewer_misses_in_other_programs_alone_publish_nothing(
     assert may_publish(result, False) == (
         False,
         "I-cache is GO, which is no gain here: misses were counted in gcc, and no verify command "
-        "of this profile runs any of these; `counted = true` in a verify command counts its "
+        "of this profile runs any of these; counted = true in a verify command counts its "
         "program, too (--allow-neutral would accept this)",
     )
     published, reason = may_publish(result, True)
