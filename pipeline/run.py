@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from pipeline.core.closure import closure_digest
 from pipeline.core.processor import ALL, ANY, machine
@@ -27,6 +28,7 @@ from pipeline.stages.pgo.optimize import pgo
 from pipeline.stages.pgo.static import static
 from pipeline.stages.pgo.train import train
 from pipeline.stages.proof.ablation import Chosen, ablation, simple_steps
+from pipeline.stages.proof.against_current import against_current
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.commands import try_commands
 from pipeline.stages.proof.cost import cost
@@ -98,7 +100,7 @@ def make(shop: Workshop) -> Release:
     pgo, a second training pass (context), bolt-instrument, bolt-train, bolt, bolt-samples and
     samples (if there are any), beside all of these static; sections, pgo-only and ablation (the
     choice of what is judged), slowdown, verify, layout-null, self-time, cost (of what is not
-    production).
+    production). Before it publishes, `publish` may ask for against-current.
     """
     closure_digest(__name__)  # all of this code is known in keys by what it is from now on
     setup = configure(shop)
@@ -137,6 +139,7 @@ def make(shop: Workshop) -> Release:
         gather(shop, setup, plain, chain, chosen, verdict),
         setup.geometry,
         cost=cost(shop, setup, plain, chosen.candidate.library),
+        against=partial(against_current, shop, setup, plain, chosen.candidate.library),
     )
 
 

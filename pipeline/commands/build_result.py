@@ -32,6 +32,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
             f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
             "so does a change of sources, flags, training, lists or geometry"
         )
+    _tell_speed(console, published.report)
     console.prose(f"{_where_it_stays(published)}; {cure}")
     _tell_next(console, published.report)
 
@@ -48,6 +49,14 @@ def _tell_mended(console: BuildConsole, published: Published) -> None:
     )
     if published.stays is not None:
         console.prose(_where_it_stays(published))
+
+
+def _tell_speed(console: BuildConsole, report: ReportModel | None) -> None:
+    """Say how fast the library is against the one that was current, where that was judged."""
+    if report is None or report.direct is None:
+        return
+    found = report.direct
+    console.prose(f"speed against {found.version}, {found.how}: {found.key.reason}")
 
 
 def _where_it_stays(published: Published) -> str:
@@ -67,8 +76,14 @@ def _where_it_is(published: Published) -> str:
         return back
     return (
         f"`current` is now {now}; it was {before.name} before. This one was judged in no shorter "
-        "mode, and is not shown to be worse"
+        f"mode, and is not shown to be worse{_left_open(published.report)}"
     )
+
+
+def _left_open(report: ReportModel | None) -> str:
+    """Say that nobody knows whether it is slower, where the time was too short for that."""
+    is_open = report is not None and report.direct is not None and report.direct.is_open
+    return "; whether it is slower is not decided" if is_open else ""
 
 
 def _went_back(published: Published, before: Version) -> str | None:
@@ -124,6 +139,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         _conclude_beside(console, published, seconds)
         return
     _tell_made(console, published, seconds)
+    _tell_speed(console, published.report)
     if published.stays is None:
         console.prose(_where_it_is(published))
     _tell_next(console, published.report)

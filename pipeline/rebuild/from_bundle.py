@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pipeline.core.errors import ArtifactError
 from pipeline.rebuild.consent import COMMANDS, require_consent
@@ -18,11 +21,16 @@ from pipeline.stages.build.record import record
 from pipeline.stages.build.slowdown import slowdown
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.static import Archive, static
+from pipeline.stages.proof.against_current import against_current
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.verify import Verdict, verify
 from pipeline.stages.publish.publish import Published, check_writable, publish
 from pipeline.stages.publish.release import Release
 from pipeline.toolchain.profdata import PROFDATA
+
+if TYPE_CHECKING:
+    from pipeline.judge.direct_speed import DirectSpeed
+    from pipeline.release.version import Version
 
 
 def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Published:
@@ -50,14 +58,16 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         require_consent(shop.tree, shop.profile, allowed)
     else:
         shop = accepting_as(shop, imported.bundle)
+    verdict, against = (kept, None) if kept else _judge(shop, setup, plain, candidate)
     release = Release(
         candidate=candidate,
         archive=archive,
         profile=profile,
         factors=json.loads((imported.profile / FACTORS).read_text(encoding="utf-8")),
-        verdict=kept or _judge(shop, setup, plain, candidate),
+        verdict=verdict,
         geometry=setup.geometry,
         inputs=imported.profile,
+        against=against,
         rebuilt_from={
             "version": imported.bundle.version,
             "bundle": imported.digest,
@@ -95,8 +105,15 @@ def _compare(
     return identical
 
 
-def _judge(shop: Workshop, setup: Setup, plain: Baseline, candidate: Candidate) -> Verdict:
-    """Judge it by the workloads that judge: no command of the training runs, and none was shown."""
+def _judge(
+    shop: Workshop, setup: Setup, plain: Baseline, candidate: Candidate
+) -> tuple[Verdict, Callable[[Version], DirectSpeed | None]]:
+    """Judge it by the workloads that judge: no command of the training runs, and none was shown.
+
+    Return also what judges it against another version's library, by the same workloads.
+    """
     judging = replace(setup, traces=tuple(one for one in setup.traces if one.role == "verify"))
     slowed = slowdown(shop, judging)
-    return verify(shop, record(shop, judging), plain, candidate.library, slowed)
+    played, library = record(shop, judging), candidate.library
+    verdict = verify(shop, played, plain, library, slowed)
+    return verdict, partial(against_current, shop, played, plain, library)

@@ -13,6 +13,7 @@ from pipeline.evidence.model import Evidence
 from pipeline.geometry.model import Difference
 from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
+from pipeline.judge.direct_speed import DirectSpeed
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import answer_to, may_publish
 from pipeline.report.circumstances import (
@@ -49,7 +50,8 @@ class Inputs:
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
     says of a rebuild what it was made from; None for a build with its own training. ``geometry``
     is None where nobody has said it, and so are ``cut_for`` and ``source``. ``cost`` is what a
-    variant costs against production. ``judged`` are the judgements of which a report is kept,
+    variant costs against production, ``direct`` how fast it is against the version before, where
+    that was judged directly. ``judged`` are the judgements of which a report is kept,
     ``doubts`` what makes the profile itself worth a look.
     """
 
@@ -64,6 +66,7 @@ class Inputs:
     source: Source | None = None
     variant: str = PRODUCTION
     cost: Cost | None = None
+    direct: DirectSpeed | None = None
     judged: Sequence[Point] = ()
     doubts: Sequence[Sequence[str]] = ()
 
@@ -138,6 +141,7 @@ def _made(inputs: Inputs) -> dict[str, Any]:
         "source": inputs.source,
         "variant": inputs.variant,
         "cost": inputs.cost,
+        "direct": inputs.direct,
         "programs": program_digests(receipts),
         "stages": stage_rows(receipts),
         "training": training_of(receipts, (inputs.facts or NOTHING_READ).overlap),

@@ -2,7 +2,8 @@
 
 Counts repeat exactly, so those of two versions can be compared if the same programs were counted
 in the same way. Speed cannot: two sessions are two machines. What can be held together are the two
-gains over the baseline, if that is the same library in both; else only a direct judgement tells.
+gains over the baseline, if that is the same library in both; else only a direct judgement tells,
+which a build makes of its speed before it becomes current.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pipeline.report.compare_counts import (
     count_rows,
     workload_rows,
 )
-from pipeline.report.compare_keys import gain, memory, memory_judged, speed_judged
+from pipeline.report.compare_keys import memory, memory_judged, speed, speed_judged
 from pipeline.report.compare_notes import direct_notes, notes_of
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.model import ReportModel
@@ -68,7 +69,7 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
     pairs, reason = same_counts(older, newer)
     before, after, margins = older.verify, newer.verify, newer.verify.margins
     rows = (
-        gain(before, after),
+        speed(older, newer),
         *count_rows((before, after), pairs, reason, same_programs(before, after)),
         memory(before.throughput, after.throughput, other_programs(older, newer)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.judge.direct_speed import DirectSpeed
 from pipeline.judge.keys import compare as judge_interval
 from pipeline.judge.keys import share
 from pipeline.judge.memory_key import LEANER
@@ -11,11 +12,34 @@ from pipeline.judge.statistics import Interval
 from pipeline.report.compare_alike import no_runs, other_workloads, same_runs, timed_names
 from pipeline.report.compare_counts import fewer
 from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Judgement
-from pipeline.report.model import SummaryRow
+from pipeline.report.model import ReportModel, SummaryRow
 from pipeline.report.summary import peak_mib, summary_rows
 from pipeline.report.text import change, workloads_apart
 
 OF_PAIRS = "both columns are medians of all runs, the change is the median over the pairs"
+
+
+def speed(older: ReportModel, newer: ReportModel) -> ComparedRow:
+    """Return what the build of ``newer`` has judged directly; else the two gains."""
+    direct = newer.direct
+    if direct is not None and direct.library == older.verify.tuned.sha256:
+        return _speed_of(direct)
+    return gain(older.verify, newer.verify)
+
+
+def _speed_of(direct: DirectSpeed) -> ComparedRow:
+    found = direct.key.ratio
+    return ComparedRow(
+        name="throughput",
+        unit="",
+        before=1.0,
+        after=found.value if found else None,
+        ratio=found.value if found else None,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        judgement=OF_VERDICT[direct.key.verdict],
+        why=f"{direct.how}: {direct.key.reason}",
+    )
 
 
 def gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:

@@ -12,6 +12,7 @@ from pipeline.geometry.model import Difference
 from pipeline.judge.accepted import accepted
 from pipeline.judge.cost import Cost
 from pipeline.judge.decided import decided_by
+from pipeline.judge.direct_speed import DirectSpeed
 from pipeline.judge.gained import gains
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Record, older
@@ -106,7 +107,8 @@ class ReportModel(Record):
     ``geometry`` has what is cut otherwise than the default: none where all is as there, None where
     the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
     where it holds for all. ``variant`` is production or what is published beside it, and ``cost``
-    what that costs against production's library; None where it was not measured.
+    what that costs against production's library; None where it was not measured. ``direct`` is its
+    speed against the library that was current; None where that was not judged directly.
     ``decided`` is what people decided after that, ``damage`` which of its files are not as they
     were published; "" for none. The kept file never has these two. ``withheld``: the
     gate lets it pass, and it is not published because --no-publish asked for that.
@@ -142,6 +144,7 @@ class ReportModel(Record):
     source: Source | None = None
     variant: str = PRODUCTION
     cost: Cost | None = None
+    direct: DirectSpeed | None = None
     times: tuple[WorkloadTimes, ...] = ()
     decided: Decision | None = None
     damage: str = ""

@@ -6,6 +6,7 @@ from pipeline.core.variant import line_of
 from pipeline.judge.advice import next_step
 from pipeline.judge.build_again import same_build
 from pipeline.judge.more_time import to_decide
+from pipeline.report.compared_model import Comparison
 from pipeline.report.model import ReportModel
 from pipeline.report.repeat import asked_words
 
@@ -47,14 +48,21 @@ def _not_again(model: ReportModel) -> str:
 
 
 def against_before(model: ReportModel) -> str:
-    """Return what tells whether a refused build is slower than the version before; "" for no need.
+    """Return what tells whether a build is slower than the version before; "" for no need.
 
     Its baseline is built from the same sources: what makes both slower, the verdict does not show.
     """
-    if model.published or model.previous is None or not model.previous.worse_overall:
+    if model.previous is None or not _is_doubtful(model, model.previous):
         return ""
     before = model.previous.version
     return f"{_directly(model, before)} tells whether it is slower than {before}"
+
+
+def _is_doubtful(model: ReportModel, previous: Comparison) -> bool:
+    """Return whether a refused build seems worse, or a published one left open whether it is."""
+    if model.published:
+        return model.direct is not None and model.direct.is_open
+    return bool(previous.worse_overall)
 
 
 def _directly(model: ReportModel, before: str) -> str:

@@ -28,5 +28,6 @@ NAMES = (
     "layout-null",
     "self-time",
     "cost",
+    "against-current",
     "publish",
 )

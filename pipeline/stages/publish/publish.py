@@ -29,6 +29,7 @@ from pipeline.stages.publish.product import STAGE, inputs_of
 from pipeline.stages.publish.refusal import known_by, refuse_rejected
 from pipeline.stages.publish.release import Release
 from pipeline.stages.publish.reporting import keep_report, make_report
+from pipeline.stages.publish.succession import judged_directly
 
 if TYPE_CHECKING:
     from pipeline.report.model import ReportModel
@@ -94,12 +95,13 @@ def publish(shop: Workshop, release: Release) -> Published:
     refuse_rejected(shop, digest, inputs)
     if known := _known(shop, folder, digest, inputs, mended):
         return _again(shop, known)
+    direct = judged_directly(shop, release, Version(folder))
     receipts = [artifact.receipt for artifact in shop.store.used]
     from pipeline.release.check_version import require_good
 
     with shop.console.stage(STAGE) as line:
         line.step("writing the report")
-        model = _as_asked(shop, make_report(shop, release, version, receipts))
+        model = _as_asked(shop, make_report(shop, release, version, receipts, direct))
         model = model.model_copy(update={"stays": _why_it_stays(shop, Version(folder), model)})
         report = keep_report(shop, model)
         pass_gate(shop, model, release.verdict, report)

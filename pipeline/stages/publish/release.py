@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence
     from pipeline.geometry.model import Geometry
     from pipeline.judge.cost import Cost
+    from pipeline.judge.direct_speed import DirectSpeed
+    from pipeline.release.version import Version
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Release:
     the evidence together when it is asked for; it is None where none was gathered, and
     ``geometry`` where the library is cut as the default.
     ``beside`` are libraries for single kinds of processors, each judged by itself. ``cost`` is what
-    a variant costs against production, where that was measured.
+    a variant costs against production, where that was measured. ``against`` judges the library
+    directly against a version's when it is asked; None where nothing here may be timed.
     """
 
     candidate: Candidate
@@ -64,4 +67,5 @@ class Release:
     beside: tuple[Beside, ...] = ()
     inputs: Path | None = None
     cost: Cost | None = None
+    against: Callable[[Version], DirectSpeed | None] | None = None
     rebuilt_from: dict[str, Any] | None = None

@@ -31,13 +31,18 @@ from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import read_lists
 
 if TYPE_CHECKING:  # the judge's numpy and scipy come with it, and pyelftools
+    from pipeline.judge.direct_speed import DirectSpeed
     from pipeline.layout.check import Finding
     from pipeline.report.facts import Build, Facts
     from pipeline.report.model import ReportModel, Source
 
 
 def make_report(
-    shop: Workshop, release: Release, version: str, receipts: list[Receipt]
+    shop: Workshop,
+    release: Release,
+    version: str,
+    receipts: list[Receipt],
+    direct: DirectSpeed | None,
 ) -> ReportModel:
     """Gather what the report of a judged build says; the version before it is compared with."""
     from pipeline.report.build import Inputs, report_model
@@ -63,6 +68,7 @@ def make_report(
             cut_for=release.geometry.processor if release.geometry else ANY,
             variant=shop.options.variant,
             cost=release.cost,
+            direct=direct,
             judged=read_history(shop.tree, shop.line).points,
             doubts=learnt(one for one in shop.profile.workload if not lacking(one)),
         ),

@@ -51,6 +51,7 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
         verdict=None,
         geometry=None,
         inputs=None,
+        against=None,
     )
     shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
     shop.options.redo, shop.options.mode = {STAGE}, "default"
@@ -98,7 +99,7 @@ def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
     monkeypatch.setattr(publish, "inputs_of", lambda *_: "others")
     shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
     shop.options.redo, shop.options.no_publish = set(), True
-    found = publish.publish(shop, cast("Any", MagicMock()))
+    found = publish.publish(shop, cast("Any", MagicMock(against=None)))
     assert found.judged == tree.root and not found.folder.exists()
     assert current(tree.dist("p")) == version(tree, BAD)
     assert not kept[0].published and kept[0].reason.endswith("(throughput is GO)")
@@ -148,13 +149,13 @@ def test_what_is_published_beside_the_current_one_says_so_in_its_report(
     monkeypatch.setattr(check_version, "require_good", lambda *_: None)
     shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
     shop.options.redo, shop.options.no_publish, shop.options.mode = set(), False, "quick"
-    found = publish.publish(shop, cast("Any", MagicMock()))
+    found = publish.publish(shop, cast("Any", MagicMock(against=None)))
     why = f"{BAD} was judged in mode default, this one in mode quick alone"
     assert found.stays == kept[0].stays == why
     assert found.before == version(tree, BAD)
     assert not found.was_there
     monkeypatch.setattr(publish, "_known", lambda *_: None)  # lifted by `pipeline unpin`
-    assert publish.publish(shop, cast("Any", MagicMock())).was_there
+    assert publish.publish(shop, cast("Any", MagicMock(against=None))).was_there
 
 
 def test_what_was_published_before_is_not_published_again(tree: Tree) -> None:
