@@ -258,4 +258,6 @@ def test_a_build_does_not_fail_where_the_current_library_does(judged: Stage) -> 
     judged.error = WorkloadError("random-mixed (baseline) crashed")
     assert judged.ask() is None
     said = cast("StringIO", judged.shop.console.rich.file).getvalue()
-    assert f"not judged directly against {BAD}" in said and "random-mixed (baseline) crashed" in said
+    assert (
+        f"not judged directly against {BAD}" in said and "random-mixed (baseline) crashed" in said
+    )
