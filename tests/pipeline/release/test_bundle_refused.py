@@ -234,7 +234,7 @@ def test_what_a_foreign_build_may_lose_counts_for_its_own_verdict_alone(
     monkeypatch.setattr(rebuilding, "require_consent", lambda *_: None)
     monkeypatch.setattr(rebuilding, "_compare", lambda *_: kept)
     monkeypatch.setattr(rebuilding, "kept_verdict", lambda *_: MagicMock())
-    monkeypatch.setattr(rebuilding, "_judge", MagicMock())
+    monkeypatch.setattr(rebuilding, "_judge", lambda *_: (MagicMock(), None))
     published = MagicMock()
     monkeypatch.setattr(rebuilding, "publish", published)
     bundle = MagicMock(allow_neutral=True, allow_regression=("throughput",))
