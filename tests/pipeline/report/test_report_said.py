@@ -87,7 +87,7 @@ def test_the_comparison_with_libc_has_a_line_of_its_own(published: bool, command
     model = report_of(uneven()).model_copy(update={"published": published})
     assert [*legend(model, libc=True)][2] == f"against your malloc: {command}"
     assert len([*legend(model, libc=False)]) == 2
-    assert f": {command}. Speed: " in paired(model)
+    assert f": {command}; append `-- YOUR-PROGRAM` to do so in a program" in paired(model)
 
 
 @pytest.mark.parametrize("folder", [None, Path("/there")])
