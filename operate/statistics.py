@@ -58,7 +58,7 @@ def _found(process: Process) -> str:
         raise UsageError(
             f"process {process.pid} has no socket for statistics",
             hint=f"`hakmem check {process.pid}` says whether it uses the library. If so, start it "
-            f"with {VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of nginx, has one once "
+            f"with {VARIABLE}=/tmp/%p.sock; a forked child, such as nginx's workers, has one once "
             "it has lived for a second and then allocates: docs/statistics.md",
         )
     if len(found) > 1:

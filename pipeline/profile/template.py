@@ -69,8 +69,8 @@ weight = 0.5
 # ---- judging: what decides whether a library is published --------------------------------------
 # Speed and memory are judged by the workloads with role = "verify" and a weight. The third key is
 # how often the library's code misses the processor's instruction cache (I-cache). These misses are
-# simulated in gcc, python3, redis and sqlite3, and in workloads here that say `counted`. Fewer are a
-# reason to publish only if a verify command here runs one of those programs, or says `counted`.
+# simulated in gcc, python3, redis and sqlite3, and in workloads here that say `counted`. Fewer are
+# a reason to publish only if a verify command here runs one of those, or says `counted`.
 """
 
 _RECORDED = """\
