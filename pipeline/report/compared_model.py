@@ -15,6 +15,9 @@ from pipeline.report.text import workloads_apart
 Judgement = Literal["better", "same", "unclear", "worse", "unknown", "info"]
 
 
+SPEED, INSTRUCTIONS = "throughput", "instructions per op"
+"""Names of two rows: of speed by one judgement of both, and of a count."""
+
 OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.GO: "better",
     Verdict.NEUTRAL: "same",
@@ -64,8 +67,13 @@ class Comparison(Record):
 
     @property
     def worse_overall(self) -> tuple[ComparedRow, ...]:
-        """The quantities over all workloads that got worse."""
-        return tuple(row for row in self.rows if row.judgement == "worse")
+        """The quantities over all workloads that got worse.
+
+        More instructions are no loss where both were timed in one judgement, and no time is lost.
+        """
+        worse = [row for row in self.rows if row.judgement == "worse"]
+        timed = any(row.name == SPEED and row.judgement in ("same", "better") for row in self.rows)
+        return tuple(row for row in worse if not (timed and row.name == INSTRUCTIONS))
 
     @property
     def worse(self) -> tuple[ComparedRow, ...]:

@@ -46,7 +46,7 @@ def test_every_command_works(fresh: Sandbox) -> None:
         program.chmod(0o755)
     typed = [block for block in commands() if not block.startswith("./bootstrap")]
     outputs = {block: type_in(fresh.root, block).stdout for block in typed}
-    assert len(outputs) == 11
+    assert len(outputs) == 12
     plain = type_in(fresh.root, "sh shop.sh shop.py ask.py 2000").stdout
     tuned = next(text for block, text in outputs.items() if block.startswith("LD_PRELOAD"))
     assert plain == tuned != ""

@@ -11,6 +11,7 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.build import against
 from pipeline.report.compare import compare_versions
+from pipeline.report.compared_model import INSTRUCTIONS
 from pipeline.report.diff import render_diff
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
@@ -54,6 +55,19 @@ def test_speed_is_what_was_judged_directly(verdict: Verdict, judgement: str) -> 
     assert row.why == "judged directly, in 21 s: REASON"
     assert (row in model.previous.worse_overall) is (verdict is Verdict.NO_GO)
     assert compare_versions(other_baseline(), model).rows[0] == row
+
+
+@pytest.mark.parametrize("verdict", [Verdict.NEUTRAL, Verdict.GO, Verdict.INCONCLUSIVE])
+def test_more_instructions_hold_nothing_back_where_no_time_is_lost(verdict: Verdict) -> None:
+    """A version that was 28 % faster stayed beside the current one, for 2.9 % more instructions."""
+    previous = judged(1.28, verdict).previous
+    assert previous is not None
+    rows = tuple(
+        row.model_copy(update={"judgement": "worse"}) if row.name == INSTRUCTIONS else row
+        for row in previous.rows
+    )
+    held = previous.model_copy(update={"rows": rows}).worse_overall
+    assert [row.name for row in held] == [INSTRUCTIONS] * (verdict is Verdict.INCONCLUSIVE)
 
 
 def test_a_judgement_of_another_library_says_nothing() -> None:
