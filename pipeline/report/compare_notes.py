@@ -35,7 +35,17 @@ def _setting(what: str, mine: Mapping[str, Difference], others: Mapping[str, Dif
 
 def direct_notes(older: ReportModel, newer: ReportModel, direct: VerifyResult) -> tuple[str, ...]:
     """Return what to know of a judgement of just these two."""
-    return (*_built_otherwise(older, newer), *uncounted_notes((direct,)))
+    return (*_built_otherwise(older, newer), *uncounted_notes((direct,)), *_busy(direct))
+
+
+def _busy(direct: VerifyResult) -> Iterator[str]:
+    """Say that other work ran beside: the reports of both sides tell of their own judgements."""
+    around = direct.environment
+    if around.busy:
+        yield (
+            f"the machine was busy while both were judged (load {around.load_before:.0f} before, "
+            f"{around.load_after:.0f} after, on {around.cores} CPUs)"
+        )
 
 
 def notes_of(older: ReportModel, newer: ReportModel, *, in_order: bool) -> tuple[str, ...]:

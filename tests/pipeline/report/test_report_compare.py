@@ -320,6 +320,21 @@ def test_counts_of_another_recording_say_so() -> None:
     )
 
 
+def test_a_direct_judgement_tells_of_the_load_beside_it() -> None:
+    """A review named only the load of HEAD's own build."""
+    found = good().verify
+    around = found.environment.model_copy(
+        update={"load_before": 28.4, "load_after": 9.0, "cores": 2}
+    )
+    busy = found.model_copy(update={"environment": around})
+    said = "the machine was busy while both were judged (load 28 before, 9 after, on 2 CPUs)"
+    assert said in compare_versions(older(), good(), busy).notes
+    quiet = found.model_copy(
+        update={"environment": around.model_copy(update={"load_before": 1.0, "load_after": 4.0})}
+    )
+    assert not any("busy" in note for note in compare_versions(older(), good(), quiet).notes)
+
+
 def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     comparison = compare_versions(older(), good(), good().verify)
     assert comparison.measured
