@@ -116,6 +116,13 @@ def answer_to(result, allow_neutral, allow_regression=()):
 """
 
 
+def shipped() -> list[str]:
+    """Return the names of the committed profiles: somebody's own lie beside them."""
+    listed = ["git", "ls-files", "training/profiles/*.toml"]
+    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [Path(line).stem for line in found.splitlines()]
+
+
 @dataclass(frozen=True)
 class Sandbox:
     """A copy of the tree in which builds take seconds."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from conftest import GEOMETRY, Sandbox
+from conftest import GEOMETRY, Sandbox, shipped
 from rich.console import Console
 
 from pipeline.commands.profiles import show_rows
@@ -74,7 +74,7 @@ def test_a_broken_profile_hides_no_other(fresh: Sandbox) -> None:
         assert re.search(rf"^  {name} ", output, re.M), output
 
 
-@pytest.mark.parametrize("name", profile_names(Tree.here()))
+@pytest.mark.parametrize("name", shipped())
 def test_profiles_that_ship(name: str) -> None:
     profile = load_profile(Tree.here(), name)
     assert len(profile.training) >= 3

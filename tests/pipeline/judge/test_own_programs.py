@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from conftest import shipped
 from judge_support import pairs, program_of, result_of, throughput_of
 from pydantic import ValidationError
 
@@ -21,7 +22,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
 from pipeline.judge.verdict import Verdict
-from pipeline.profile.load import load_profile, profile_names
+from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Profile
 from pipeline.profile.workload import Command
 from pipeline.stages.proof.request import tasks_of
@@ -248,7 +249,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("name", profile_names(Tree.here()))
+@pytest.mark.parametrize("name", shipped())
 def test_which_counted_programs_are_those_of_a_committed_profile(name: str) -> None:
     """By its verify commands: what only trains, or is only played back, is not shown anything."""
     tasks = tasks_of(load_profile(Tree.here(), name), ROOT)
