@@ -112,7 +112,8 @@ def _version() -> str:
     cls=_Commands,
     commands=_OnDemand(),
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/commands.md.",
+    epilog="Begin with `doctor`, then `build`; for a program of your own: docs/tutorial.md. "
+    "Exit codes: docs/exit-codes.md. Shell completion: docs/commands.md.",
 )
 @click.option(
     "--version",
