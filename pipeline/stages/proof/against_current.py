@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import WorkloadError
-from pipeline.core.receipt import Notes, Parts
+from pipeline.core.receipt import Notes
 from pipeline.release.version import Version
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
-from pipeline.stages.build.workloads import command_keys, machine_key, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.proof.request import judge_request
+from pipeline.stages.proof.pair import pair_parts, pair_request
 
 if TYPE_CHECKING:
     from pipeline.judge.direct_speed import DirectSpeed
@@ -52,31 +51,13 @@ def _judged(
         line.step("loading the judge")
         from pipeline.judge.direct_speed import direct_speed
 
-        request = replace(
-            judge_request(shop, setup, plain, tuned),
-            baseline=now.library,
-            logs=shop.log(STAGE, "").parent,
-        )
+        request = pair_request(shop, setup, plain, tuned, now.library, STAGE)
         found = direct_speed(request, now.name, library, line.step)
         (room / FILE).write_text(found.model_dump_json(indent=1), encoding="utf-8")
         return {"said": f"against {now.name}: {found.key.reason}"}
 
-    parts = _parts(shop, setup, tuned, now.name, library)
+    parts = {**pair_parts(shop, setup, tuned), "current": library, "version": now.name}
     made = shop.do(STAGE, parts, work, summary=lambda notes: str(notes["said"]))
     from pipeline.judge.direct_speed import DirectSpeed
 
     return DirectSpeed.model_validate_json(made.path(FILE).read_text(encoding="utf-8"))
-
-
-def _parts(shop: Workshop, setup: Setup, tuned: Library, version: str, library: str) -> Parts:
-    """Return the key; the seconds are among what the gate says."""
-    return {
-        "current": library,
-        "version": version,
-        "tuned": tuned.digest,
-        "programs": setup.programs,
-        "workloads": workload_keys(shop, setup.verifying),
-        "gate": shop.profile.gate.model_dump(),
-        "machine": machine_key(),
-        "commands": command_keys(shop, setup.verifying),
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,9 @@ from pipeline.core.variant import PRODUCTION
 from pipeline.release.current import current
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
-from pipeline.stages.build.workloads import command_keys, machine_key, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.proof.request import budget_s, judge_request
+from pipeline.stages.proof.pair import pair_parts, pair_request
+from pipeline.stages.proof.request import budget_s
 
 if TYPE_CHECKING:
     from pipeline.judge.cost import Cost
@@ -32,26 +31,17 @@ def cost(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Cost 
         shop.console.notice("production is not published, so what this costs is not measured")
         return None
     parts = {
+        **pair_parts(shop, setup, tuned),
         "production": digest_file(production.library),
         "version": production.name,
-        "tuned": tuned.digest,
-        "programs": setup.programs,
-        "workloads": workload_keys(shop, setup.verifying),
-        "gate": shop.profile.gate.model_dump(),
-        "machine": machine_key(),
         "seconds": budget_s(shop),
-        "commands": command_keys(shop, setup.verifying),
     }
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("loading the judge")
         from pipeline.judge.cost import cost as measured
 
-        request = replace(
-            judge_request(shop, setup, plain, tuned),
-            baseline=production.library,
-            logs=shop.log(STAGE, "").parent,
-        )
+        request = pair_request(shop, setup, plain, tuned, production.library, STAGE)
         found = measured(request, production.name, line.step)
         (room / FILE).write_text(found.model_dump_json(indent=1), encoding="utf-8")
         return {"said": found.sentence}

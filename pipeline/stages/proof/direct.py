@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from pipeline.stages.build.baseline import baseline
 from pipeline.stages.build.configure import configure
 from pipeline.stages.build.record import record
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.proof.request import judge_request
+from pipeline.stages.proof.pair import pair_request
 
 if TYPE_CHECKING:
     from pipeline.judge.model import VerifyResult
@@ -30,11 +29,7 @@ def judge_directly(shop: Workshop, older: Path, newer: Path) -> VerifyResult:
     plain = baseline(shop, setup)
     setup = record(shop, setup)
     library = Library(newer, "", plain.library.artifact)
-    request = replace(
-        judge_request(shop, setup, plain, library),
-        baseline=older,
-        logs=shop.log(STAGE, "").parent,
-    )
+    request = pair_request(shop, setup, plain, library, older, STAGE)
     with shop.console.stage(STAGE) as line:
         result = judge(request, lambda words: line.step(by_age(words)))
         line.done(f"throughput {result.keys.throughput.verdict.value}")

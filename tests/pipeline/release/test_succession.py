@@ -32,6 +32,7 @@ from pipeline.report.model import ReportModel
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.proof import against_current as stage
+from pipeline.stages.proof import pair
 from pipeline.stages.publish import publish, succession
 from pipeline.stages.publish.succession import judged_directly
 
@@ -211,7 +212,7 @@ class Stage:
         self.shop = replace(bare_shop(folder), tree=tree)
         self.now = version(tree, BAD)
         monkeypatch.setattr(judging, "direct_speed", self.judge)
-        monkeypatch.setattr(stage, "judge_request", self.request)
+        monkeypatch.setattr(pair, "judge_request", self.request)
 
     def request(self, shop: Workshop, *_: object) -> JudgeRequest:
         from pipeline.judge.request import BenchCommand
