@@ -47,7 +47,7 @@ def test_every_command_works(fresh: Sandbox) -> None:
     typed = [block for block in commands() if not block.startswith("./bootstrap")]
     outputs = {block: type_in(fresh.root, block).stdout for block in typed}
     assert len(outputs) == 12
-    plain = type_in(fresh.root, "sh shop.sh shop.py ask.py 2000").stdout
+    plain = type_in(fresh.root, "sh shop.sh ./shop ask.py 20000").stdout
     tuned = next(text for block, text in outputs.items() if block.startswith("LD_PRELOAD"))
     assert plain == tuned != ""
     held = next(text for block, text in outputs.items() if block.startswith("HAKMEM_STATS_SOCKET"))

@@ -19,7 +19,7 @@ def drive_without(folder: Path, gone: str) -> subprocess.CompletedProcess[str]:
             type_in(folder, block)
     (folder / gone).unlink()
     return subprocess.run(
-        ["sh", "shop.sh", "shop.py", "ask.py", "5"],
+        ["sh", "shop.sh", "./shop", "ask.py", "5"],
         cwd=folder,
         env={**os.environ, "TMPDIR": str(folder)},
         capture_output=True,  # until the last process that has it has ended, a server too
@@ -28,7 +28,7 @@ def drive_without(folder: Path, gone: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("gone", ["shop.py", "ask.py"])
+@pytest.mark.parametrize("gone", ["shop", "ask.py"])
 def test_the_driver_fails_where_its_server_or_its_client_does(tmp_path: Path, gone: str) -> None:
     done = drive_without(tmp_path, gone)
     assert done.returncode == 1, done.stderr
