@@ -1,4 +1,7 @@
-"""Counts of two libraries against each other: they repeat exactly, and fewer is better."""
+"""Counts of two libraries against each other: fewer is better.
+
+They repeat exactly in loops of one thread, and nearly so in real programs (docs/verdicts.md).
+"""
 
 from __future__ import annotations
 
