@@ -1,9 +1,9 @@
 """Two versions against each other: by what each of them has on record, or by one judgement of both.
 
 Counts repeat nearly exactly, so those of two versions can be compared if the same programs were
-counted in the same way. Speed cannot: two sessions are two machines. What can be held together are the two
-gains over the baseline, if that is the same library in both; else only a direct judgement tells,
-which a build makes of its speed before it becomes current.
+counted in the same way. Speed cannot: two sessions are two machines. What can be held together are
+the two gains over the baseline, if that is the same library in both; else only a direct judgement
+tells, which a build makes of its speed before it becomes current.
 """
 
 from __future__ import annotations
