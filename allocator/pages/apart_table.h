@@ -56,7 +56,8 @@ hak_apart_entry *hak_apart_find(const void *block);
 /* A busy one, never used before or that of a freed block. NULL: out of memory. */
 hak_apart_entry *hak_apart_claim(void);
 
-/* Goes over all entries: the first table, and each table after it. */
+/* Table after table, from the first one on; NULL: there are no more. The macro goes over all
+ * entries. */
 hak_apart_entry *hak_apart_table(unsigned table);
 size_t hak_apart_table_length(unsigned table);
 #define HAK_EACH_APART(e)                                                                          \

@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "base/types.h"
 
-enum { HAK_FAN_SHIFT = 3, HAK_FAN = 1 << HAK_FAN_SHIFT };
+enum { HAK_FAN_SHIFT = 3 }; /* a node has eight children */
 
 HAK_INLINE size_t hak_room_nodes(unsigned level, size_t segments) {
     unsigned shift = level * HAK_FAN_SHIFT;
@@ -13,7 +13,7 @@ HAK_INLINE size_t hak_room_nodes(unsigned level, size_t segments) {
 }
 
 /* The level whose first node spans all segments in use: as many as the number of the last one has
- * digits to the base HAK_FAN. */
+ * octal digits. */
 HAK_INLINE unsigned hak_room_top(const hak_range *r) {
     uint32_t last = (uint32_t)r->segments_fresh - 1;
     return r->segments_fresh > 1 ? hak_highest_bit(last) / HAK_FAN_SHIFT + 1 : 0;

@@ -13,8 +13,8 @@
 
 static const char prefix[] = "HAKMEM_";
 static char conf_path[HAK_CONF_PATH];
-static hak_policy at_start;
-static _Atomic bool was_read; /* only then at_start counts */
+static hak_policy first;
+static _Atomic(const hak_policy *) at_start = &hak_policy_standard; /* until options were read */
 
 /* Most processes have none, and nothing to look for. */
 static bool has_one(char *const environment[]) {
@@ -79,8 +79,8 @@ static HAK_COLD void read_all(char *const environment[], bool believed) {
         hak_conf_read("hakmem_conf: ", hakmem_conf, &draft);
     if (believed)
         read_environment(environment, &draft);
-    hak_policy_copy_fields(&at_start, &draft);
-    atomic_store_explicit(&was_read, true, memory_order_release);
+    hak_policy_copy_fields(&first, &draft);
+    atomic_store_explicit(&at_start, &first, memory_order_release);
     hak_policy_publish(&draft);
     hak_lock_give(&hak_policy_lock);
 }
@@ -98,8 +98,7 @@ void hak_policy_start(char *const environment[]) {
 }
 
 unsigned long hak_policy_at_start(enum hak_option_index option) {
-    bool counts = atomic_load_explicit(&was_read, memory_order_acquire);
-    return *hak_policy_at(counts ? &at_start : &hak_policy_standard, option);
+    return *hak_policy_at(atomic_load_explicit(&at_start, memory_order_acquire), option);
 }
 
 /* ---- the file, once more ---- */
