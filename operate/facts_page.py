@@ -107,11 +107,8 @@ def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if known is None:
         if found["serves_malloc"]:
             return [("library", "linked into the program")]
-        hint = (
-            f"; {as_typed(_HINT)}"
-            if found["serves_malloc"] is False and not found["is_static"]
-            else ""
-        )
+        can_have_it = found["serves_malloc"] is False and not found["is_static"]
+        hint = f"; {as_typed(_HINT)}" if can_have_it else ""
         return [("library", f"not loaded{hint}")]
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [

@@ -76,9 +76,9 @@ def choose_allocators(
 ) -> list[Allocator]:
     """Return ours first, then those beside it, then the peers; UsageError for unclear text."""
     try:
-        named = [allocator_list.parse(text) for text in ([ours] if ours else [])]
-        named += [replace(allocator_list.parse(text), is_peer=False) for text in also]
-        named += [allocator_list.parse(text) for text in peers]
+        own = [allocator_list.parse(text) for text in ([ours] if ours else [])]
+        own += [replace(allocator_list.parse(text), is_peer=False) for text in also]
+        named = own + [allocator_list.parse(text) for text in peers]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     names = [allocator.name for allocator in named]
@@ -88,7 +88,7 @@ def choose_allocators(
     defaults = [] if only else allocator_list.debian_peers()
     if newer:
         defaults += allocator_list.newer_peers()
-    chosen = allocator_list.unique([*named[: len(also) + (1 if ours else 0)], *defaults, *named])
+    chosen = allocator_list.unique([*own, *defaults, *named])
     if not chosen:
         raise click.UsageError("nothing to compare: no allocators; name one with --ours")
     return chosen

@@ -155,11 +155,12 @@ def of_allocators(
     allocators: Sequence[Allocator],
     environment: Mapping[str, object],
     by: Literal["wall", "cpu"],
+    results: Sequence[RunResult] = (),
 ) -> Comparison:
-    """Return a comparison of these, with no results yet."""
+    """Return a comparison of these, at first with no results."""
     names = tuple(one.name for one in allocators)
     aside = tuple(one.name for one in allocators if not one.is_peer)
-    return Comparison(ours, names, (), environment, by, aside)
+    return Comparison(ours, names, tuple(results), environment, by, aside)
 
 
 def geometric_mean(ratios: Sequence[float | None]) -> float | None:

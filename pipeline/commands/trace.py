@@ -214,13 +214,13 @@ def _process_lines(found: list[Process], always: bool = False) -> list[str]:
         return []
     by_events = sorted(enumerate(found), key=lambda row: -row[1].about_events)
     rest = len(found) - SHOWN_PROCESSES
-    width = len(str(len(found) - 1))
+    width, columns = len(str(len(found) - 1)), room()
     return [
         *(
             _with_name(
                 f"process {number:>{width}}  about {short(process.about_events):>6} events  ",
                 process.name,
-                room(),
+                columns,
             )
             for number, process in by_events[:SHOWN_PROCESSES]
         ),

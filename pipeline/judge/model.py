@@ -153,6 +153,13 @@ class Environment(Record):
         return self.processor or self.cpu or "an unknown processor"
 
     @property
+    def loads(self) -> str:
+        """How loaded the machine was, in words."""
+        return (
+            f"load {self.load_before:.0f} before, {self.load_after:.0f} after, on {self.cores} CPUs"
+        )
+
+    @property
     def busy(self) -> bool:
         """Whether so much else ran beside the judgement that whoever reads it should know."""
         return max(self.load_before, self.load_after) > BUSY * self.cores

@@ -14,7 +14,7 @@ from pipeline.judge.means import geometric_mean, mean_count
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
-from pipeline.report.compared_model import ComparedRow, Judgement
+from pipeline.report.compared_model import INSTRUCTIONS, ComparedRow, Judgement
 
 Rows = tuple[ComparedRow, ...]
 REPEATS_WITHIN = 0.01
@@ -74,7 +74,7 @@ def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> R
     instruction cache in no workload there is nothing to decide, and no row of misses.
     """
     pressed = [pair for pair in pairs if pair.presses]
-    work = _row("instructions per op", pairs, "instructions", _instructions(margins), reason)
+    work = _row(INSTRUCTIONS, pairs, "instructions", _instructions(margins), reason)
     if pairs and not pressed:
         return (work,)
     return work, _row("I-cache misses per op", pressed, "i1_misses", margins.icache, reason)

@@ -11,10 +11,10 @@ from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.report.compare_alike import no_runs, other_workloads, same_runs, timed_names
 from pipeline.report.compare_counts import fewer
-from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Judgement
+from pipeline.report.compared_model import OF_VERDICT, SPEED, ComparedRow, Judgement
 from pipeline.report.model import ReportModel, SummaryRow
 from pipeline.report.summary import peak_mib, summary_rows
-from pipeline.report.text import change, workloads_apart
+from pipeline.report.text import workloads_apart
 
 OF_PAIRS = "both columns are medians of all runs, the change is the median over the pairs"
 
@@ -29,17 +29,19 @@ def speed(older: ReportModel, newer: ReportModel) -> ComparedRow:
 
 def _speed_of(direct: DirectSpeed) -> ComparedRow:
     found = direct.key.ratio
-    return ComparedRow(
-        name="throughput",
+    row = ComparedRow(
+        name=SPEED,
         unit="",
         before=1.0,
-        after=found.value if found else None,
-        ratio=found.value if found else None,
-        low=found.low if found else None,
-        high=found.high if found else None,
+        after=None,
+        ratio=None,
         judgement=OF_VERDICT[direct.key.verdict],
         why=f"{direct.how}: {direct.key.reason}",
     )
+    if found is None:
+        return row
+    ends = {"low": found.low, "high": found.high}
+    return row.model_copy(update={"after": found.value, "ratio": found.value, **ends})
 
 
 def gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
@@ -126,17 +128,8 @@ def memory_judged(direct: VerifyResult) -> ComparedRow:
     why = f"judged directly: {key.reason}" if key is not None else "this judgement has no such key"
     if not direct.rss.holds:
         judged, why = "worse", f"the memory limit is broken: {direct.rss.reason}"
-    why += _of_pairs(memory)
-    return _direct(memory, memory.ratio, key.ratio if key is not None else None, judged, why)
-
-
-def _of_pairs(row: SummaryRow) -> str:
-    """Say why the change is not that of the two columns; "" where they show the same."""
-    if not row.baseline or row.tuned is None or row.ratio is None:
-        return ""
-    if change(row.tuned / row.baseline) == change(row.ratio):
-        return ""
-    return f"; {OF_PAIRS}"
+    row = _direct(memory, memory.ratio, key.ratio if key is not None else None, judged, why)
+    return row.model_copy(update={"why": f"{why}; {OF_PAIRS}"}) if row.is_of_pairs else row
 
 
 def _direct(

@@ -42,10 +42,7 @@ def _busy(direct: VerifyResult) -> Iterator[str]:
     """Say that other work ran beside: the reports of both sides tell of their own judgements."""
     around = direct.environment
     if around.busy:
-        yield (
-            f"the machine was busy while both were judged (load {around.load_before:.0f} before, "
-            f"{around.load_after:.0f} after, on {around.cores} CPUs)"
-        )
+        yield f"the machine was busy while both were judged ({around.loads})"
 
 
 def notes_of(older: ReportModel, newer: ReportModel, *, in_order: bool) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pydantic import FiniteFloat
 from pipeline.judge.samples import Record
 from pipeline.judge.verdict import Verdict
 from pipeline.report.code_model import CodeMap, FunctionRow
-from pipeline.report.text import workloads_apart
+from pipeline.report.text import change, workloads_apart
 
 # "info" is a quantity that is shown and not judged; "unknown" one that could not be.
 Judgement = Literal["better", "same", "unclear", "worse", "unknown", "info"]
@@ -41,6 +41,13 @@ class ComparedRow(Record):
     high: FiniteFloat | None = None
     judgement: Judgement
     why: str
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether the change is a median over pairs, and not that of the two columns."""
+        if not self.before or self.after is None or self.ratio is None:
+            return False
+        return change(self.after / self.before) != change(self.ratio)
 
 
 class Comparison(Record):

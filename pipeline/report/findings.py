@@ -99,10 +99,7 @@ def _load(result: VerifyResult) -> Iterator[Finding]:
     """Yield that other work ran beside the judgement: intervals are as wide as that makes them."""
     around = result.environment
     if around.busy:
-        loads = f"load {around.load_before:.0f} before, {around.load_after:.0f} after"
-        yield Finding.doubt(
-            "the machine was busy", f"{loads}, on {around.cores} CPUs", "environment"
-        )
+        yield Finding.doubt("the machine was busy", around.loads, "environment")
 
 
 def _workloads(result: VerifyResult) -> Iterator[Finding]:

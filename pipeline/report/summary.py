@@ -13,6 +13,7 @@ from pipeline.judge.request import Side
 from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
+from pipeline.report.compared_model import INSTRUCTIONS, SPEED
 from pipeline.report.model import SummaryRow
 
 
@@ -48,7 +49,7 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     """Return the speed of our loops, and, where there are programs too, that of all together."""
     overall, verdict = result.throughput.overall, result.keys.throughput.verdict
     loops = result.throughput.loops
-    whole = _speed("throughput", overall, verdict)
+    whole = _speed(SPEED, overall, verdict)
     if result.throughput.programs is None or loops is None:
         return (whole,)
     return (_speed("speed of loops and replays", loops), whole)
@@ -79,7 +80,7 @@ def _instructions(result: VerifyResult) -> SummaryRow:
     if baseline is None or tuned is None:
         baseline = tuned = None
     return SummaryRow(
-        name="instructions per op",
+        name=INSTRUCTIONS,
         unit="",
         baseline=baseline,
         tuned=tuned,

@@ -76,7 +76,7 @@ def _rests_on(review: Review) -> list[str]:
     """
     direct, rows = review.comparison.measured, review.comparison.rows
     whys = [f"{one.name}: {one.why}" for one in rows if one.judgement != "info" and not direct]
-    pairs = [f"- {one.name}: {OF_PAIRS}" for one in rows if one.why.endswith(OF_PAIRS)]
+    pairs = [f"- {one.name}: {OF_PAIRS}" for one in rows if one.is_of_pairs]
     told = (*review.other_geometry, *in_words(review.relisted))
     notes = [one for one in review.comparison.notes if one not in told]
     lines = [f"- by record, {one}" for one in whys] + pairs + [f"- note: {one}" for one in notes]

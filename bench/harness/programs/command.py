@@ -24,7 +24,7 @@ EXAMPLES = """\b
 Examples:
   bench/programs --ours hakmem=build/clang/lib/libhakmem.so --newer -n 7
   bench/programs --ours hakmem=LIB --also huge=LIB,HAKMEM_HUGE_PAGES=2 \\
-    --only --program 'git-*'
+    --newer --program 'git-*'
   bench/programs --ours hakmem=LIB --program redis --program postgres \\
     --save servers.json
   bench/programs --ours hakmem=LIB --none --join one.json --join two.json \\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -111,8 +111,7 @@ def main(
         for kind in kinds
         for result in run_kind(kind, chosen.allocators, repetitions, scale, console)
     ]
-    nothing = of_allocators(chosen.ours, chosen.allocators, environment, by)
-    comparison = replace(nothing, results=tuple(results))
+    comparison = of_allocators(chosen.ours, chosen.allocators, environment, by, results)
     report.print_tables(comparison, console)
     report.write_files(comparison, (json_file, report.as_json), (markdown_file, report.as_markdown))
     if report.failures(comparison):
