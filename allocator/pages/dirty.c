@@ -4,6 +4,7 @@
 #include "base/probe.h"
 #include "os/os.h"
 #include "pages/dense.h"
+#include "pages/dirty_list.h"
 #include "pages/range.h"
 #include "pages/tables.h"
 #include "pages/segment.h"

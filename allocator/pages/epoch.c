@@ -1,6 +1,7 @@
 #include "pages/epoch.h"
 
 #include "os/os.h"
+#include "pages/dirty_list.h"
 #include "pages/excess.h"
 #include "policy/policy.h"
 

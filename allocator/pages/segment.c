@@ -1,6 +1,7 @@
 #include "pages/segment.h"
 
 #include "base/bits.h"
+#include "pages/dirty_list.h"
 #include "pages/range.h"
 #include "pages/room.h"
 
@@ -32,40 +33,6 @@ static size_t count_pages(uint32_t mask) {
     if (mask == 0 || mask == UINT32_MAX)
         return mask == 0 ? 0 : HAK_PAGES_PER_SEGMENT;
     return hak_count_bits(mask);
-}
-
-/* ---- the list of segments with dirty pages ---- */
-
-static hak_segment *list_first, *list_last;
-static _Atomic size_t list_length;
-
-size_t hak_dirty_count(void) {
-    return atomic_load_explicit(&list_length, memory_order_relaxed);
-}
-
-hak_segment *hak_dirty_pop(void) {
-    hak_segment *s = list_first;
-    if (s == NULL)
-        return NULL;
-    list_first = s->dirty_next;
-    if (list_first == NULL)
-        list_last = NULL;
-    s->on_dirty_list = false;
-    add(&list_length, (size_t)-1);
-    return s;
-}
-
-void hak_dirty_push(hak_segment *s) {
-    if (s->on_dirty_list)
-        return;
-    s->on_dirty_list = true;
-    s->dirty_next = NULL;
-    if (list_last != NULL)
-        list_last->dirty_next = s;
-    else
-        list_first = s;
-    list_last = s;
-    add(&list_length, 1);
 }
 
 /* ---- claiming and freeing pages ---- */
@@ -199,8 +166,8 @@ static void mend(hak_range *r, hak_segment *s) {
 }
 
 static void mend_all(void) {
-    list_first = list_last = NULL;
-    list_length = used_pages = dirty_pages = 0;
+    hak_dirty_forget();
+    used_pages = dirty_pages = 0;
     HAK_EACH_RANGE(r) {
         for (size_t i = 0; i < r->segments_fresh; i++)
             mend(r, &r->segments[i]);

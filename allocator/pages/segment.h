@@ -46,16 +46,6 @@ size_t hak_pages_used(void);
 size_t hak_pages_held(void);
 size_t hak_pages_dirty(void);
 
-/* Segments that have dirty pages wait on a list, the one that has waited longest first. */
-
-/* Under the segment lock: puts a segment with dirty pages at the end of the list, if it is not on
- * it. */
-void hak_dirty_push(hak_segment *s);
-/* Under it, too: takes the first one off the list. NULL: the list is empty. */
-hak_segment *hak_dirty_pop(void);
-/* Segments on the list. Any thread; a hint without the lock. */
-size_t hak_dirty_count(void);
-
 /* In a forked child, where other threads of its parent were busy with pages: trusts the words that
  * say which pages are used, have memory or are leaving, and works out anew all else that the lock
  * guards (os/lock.h). What another thread was just taking or giving stays used for ever. */

@@ -8,6 +8,7 @@
 #include "os/lock.h"
 #include "os/os.h"
 #include "pages/dirty.h"
+#include "pages/dirty_list.h"
 #include "pages/epoch.h"
 #include "pages/quota.h"
 #include "pages/spare.h"

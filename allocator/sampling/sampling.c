@@ -9,41 +9,18 @@
 #include "pages/canaries.h"
 #include "pages/run_cache.h"
 #include "policy/policy.h"
+#include "sampling/distance.h"
 #include "sampling/sites.h"
-
-#include <string.h>
 
 _Atomic(unsigned) hak_sampling, hak_counting;
 static _Atomic uint64_t rate_now, trap_rate; /* of traps, 0: none */
 uint8_t hak_counted_small[HAK_SMALL_STEPS], hak_counted_medium[HAK_MEDIUM_STEPS];
 
-/* ---- distances ---- */
-
-/* -ln(x) for x in (0, 1]: the exponent of x, and the series of atanh for what is left. libm would
- * be another library. Off by less than 0.00002. */
-static double minus_ln(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    int exponent = (int)(bits >> 52) - 1023;
-    bits = (bits & ((UINT64_C(1) << 52) - 1)) | (UINT64_C(1023) << 52);
-    double m, ln2 = 0.6931471805599453;
-    memcpy(&m, &bits, sizeof m);
-    double s = (m - 1) / (m + 1), q = s * s;
-    return -(exponent * ln2 + 2 * s * (1 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7)))));
-}
-
-static const int64_t forever = INT64_C(1) << 62;
-
-/* Without a rate nothing is ever due. */
-static int64_t distance(hak_heap *heap, uint64_t rate) {
-    double uniform = ((double)(hak_random(&heap->sampled.seed) >> 11) + 1) * 0x1p-53;
-    double far = minus_ln(uniform) * (double)rate;
-    return rate != 0 && far < 0x1p62 ? (int64_t)far : forever;
-}
+/* ---- what is due ---- */
 
 static void draw_sample(hak_heap *heap) {
     uint64_t rate = heap->sampled.samples ? hak_sampling_rate() : 0;
-    heap->sampled.sample_left = distance(heap, rate);
+    heap->sampled.sample_left = hak_distance(&heap->sampled.seed, rate);
 }
 
 static uint64_t traps_now(void) {
@@ -51,7 +28,7 @@ static uint64_t traps_now(void) {
 }
 
 static void draw_trap(hak_heap *heap) {
-    heap->sampled.trap_left = distance(heap, traps_now());
+    heap->sampled.trap_left = hak_distance(&heap->sampled.seed, traps_now());
 }
 
 bool hak_sampling_is_due(hak_heap *heap, size_t bytes) {
