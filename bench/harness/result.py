@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -12,7 +13,7 @@ from bench.harness.allocators import REPOSITORY
 from bench.harness.arguments import INTERRUPTED
 from bench.harness.circumstances import describe_machine, today
 from bench.harness.runner import RunFailed
-from bench.harness.tables import page, recipe, standing
+from bench.harness.tables import builds, page, recipe, standing
 from bench.harness.tables.measure import Failed, measure
 from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
@@ -23,6 +24,7 @@ EXAMPLES = """\b
 Examples:
   bench/result --list
   bench/result options
+  bench/result builds --from dist/mixed/current/report.json
   bench/result --pages
 
 Exit codes: 0 done, 1 a program failed, 2 wrong use, 4 something is not built or installed,
@@ -33,7 +35,13 @@ Exit codes: 0 done, 1 a program failed, 2 wrong use, 4 something is not built or
 @click.argument("name", required=False)
 @click.option("--list", "only_list", is_flag=True, help="List the tables, run nothing.")
 @click.option("--pages", is_flag=True, help="Make all tables of the pages from their files again.")
-def main(*, name: str | None, only_list: bool, pages: bool) -> None:
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, path_type=Path),
+    help="Build nothing: take the figures of this report.json. For `builds` alone.",
+)
+def main(*, name: str | None, only_list: bool, pages: bool, source: Path | None) -> None:
     """Measure the table NAME on this machine, by bench/results/NAME.toml.
 
     Keep all samples in docs/results/data/NAME-PROCESSOR.json, and make the tables of its page anew.
@@ -41,11 +49,13 @@ def main(*, name: str | None, only_list: bool, pages: bool) -> None:
     if bool(name) + only_list + pages != 1:
         raise click.UsageError("one of NAME, --list and --pages is needed")
     try:
+        if source is not None and (name is None or recipe.load(name).report is None):
+            raise click.UsageError("--from is for a table of builds: bench/result builds")
         chosen = [recipe.load(one) for one in ([name] if name else recipe.names())]
         if only_list:
             _list(chosen)
         else:
-            _make(chosen, is_measured=name is not None)
+            _make(chosen, is_measured=name is not None, source=source)
         if pages:
             _put(standing.PAGE, standing.update())
     except (RunFailed, PipelineError) as error:
@@ -62,12 +72,13 @@ def _list(recipes: Sequence[recipe.Recipe]) -> None:
         click.echo(f"{one.name:{width}}  {one.title} (docs/results/{one.page})")
 
 
-def _make(recipes: Sequence[recipe.Recipe], is_measured: bool) -> None:
+def _make(recipes: Sequence[recipe.Recipe], is_measured: bool, source: Path | None) -> None:
     for one in recipes:
         page.update(one)  # a page without marks is refused before anything is done
     for one in recipes:
         if is_measured:
-            _measure(one)
+            place = _take(one, source) if one.report else _measure(one)
+            click.echo(f"saved {place}; its table is in docs/results/{one.page}")
         _put(one.page, page.update(one))
 
 
@@ -79,12 +90,15 @@ def _put(name: str, text: str) -> None:
         click.echo(f"made anew: {place}")
 
 
-def _measure(wanted: recipe.Recipe) -> None:
+def _take(wanted: recipe.Recipe, source: Path | None) -> Path:
+    return page.save_build(wanted, builds.figures_of(wanted, source))
+
+
+def _measure(wanted: recipe.Recipe) -> Path:
     environment, (_, kind) = {**describe_machine(), **_commit()}, today()
     page.check_place(page.place_of(wanted, kind), environment)
     samples = measure(wanted, lambda text: click.echo(text, err=True))
-    place = page.save(wanted, samples, environment, kind)
-    click.echo(f"saved {place}; its table is in docs/results/{wanted.page}")
+    return page.save(wanted, samples, environment, kind)
 
 
 def _commit() -> dict[str, object]:

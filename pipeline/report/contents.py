@@ -25,7 +25,16 @@ _ONE_BY_ONE = ("sections", "pgo", "lto", "bolt", "samples")
 def contents(model: ReportModel) -> str:
     """Return which steps are in the library, and which of the chain are not; "" for unknown."""
     chain = model.evidence.ablation if model.evidence else None
-    return _by_chain(chain) if chain else _by_layout(model)
+    return _by_chain(chain) if chain else _by_layout(last_step(model), model)
+
+
+def last_step(model: ReportModel) -> str | None:
+    """Return the step of the chain that was judged; None for unknown."""
+    if model.evidence and model.evidence.ablation:
+        return model.evidence.ablation.chosen
+    if model.layout is None:
+        return None
+    return "lto" if model.layout.stage == "pgo" else model.layout.stage  # that stage has LTO, too
 
 
 def _by_chain(chain: Ablation) -> str:
@@ -47,10 +56,9 @@ def _worth(before: AblationStep, step: AblationStep) -> str:
     return f"{_WORDS[step.name]} ({text.change(step.i1_misses / before.i1_misses)})"
 
 
-def _by_layout(model: ReportModel) -> str:
-    if model.layout is None:
+def _by_layout(last: str | None, model: ReportModel) -> str:
+    if last is None:
         return ""
-    last = "lto" if model.layout.stage == "pgo" else model.layout.stage  # that stage has LTO, too
     steps = _ONE_BY_ONE[: _ONE_BY_ONE.index(last) + 1]
     tuned = ("tune",) if model.geometry else ()
     said = _listed([_WORDS[name] for name in (*tuned, *steps)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median, quantiles
 from textwrap import fill
@@ -10,6 +11,7 @@ from typing import Any
 
 from bench.harness import saved
 from bench.harness.report import markdown_table
+from bench.harness.tables import builds
 from bench.harness.tables.figures import FIGURES
 from bench.harness.tables.marks import between
 from bench.harness.tables.measure import Kept
@@ -39,14 +41,25 @@ def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: st
         for row, by_who in samples.items()
     }
     found = {
-        "table": recipe.name,
         "environment": environment,
         "runs": [run.model_dump(exclude_defaults=True) for run in recipe.run],
         "medians": medians,
         "samples": samples,
     }
-    replace_text(path, json.dumps(found, separators=(",", ":")) + "\n")
+    _write(recipe, path, found)
     return path
+
+
+def save_build(recipe: Recipe, found: builds.Found) -> Path:
+    """Write what is kept of a build, in place of that of its profile, kind and processor."""
+    path = place_of(recipe, builds.name_of(found))
+    _write(recipe, path, {**found, "samples": None})
+    return path
+
+
+def _write(recipe: Recipe, path: Path, found: dict[str, Any]) -> None:
+    whole = {"table": recipe.name, **found}
+    replace_text(path, json.dumps(whole, separators=(",", ":")) + "\n")
 
 
 def check_place(path: Path, environment: dict[str, object]) -> None:
@@ -75,10 +88,16 @@ def of_recipe(name: str) -> list[dict[str, Any]]:
 
 def update(recipe: Recipe) -> str:
     """Return the page of a recipe with its tables made anew. Raises UsageError without marks."""
-    parts = [_BY.format(name=recipe.name)]
-    for found in of_recipe(recipe.name):
-        parts += [_caption(recipe, found), "\n".join(markdown_table(_cells(recipe, found)))]
+    all_found = of_recipe(recipe.name)
+    made = builds.tables(all_found) if recipe.report else list(_tables(recipe, all_found))
+    parts = [_BY.format(name=recipe.name), *made]
     return between(recipe.page, f"<!-- bench/result {recipe.name} -->\n", "\n\n".join(parts))
+
+
+def _tables(recipe: Recipe, all_found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for found in all_found:
+        yield _caption(recipe, found)
+        yield "\n".join(markdown_table(_cells(recipe, found)))
 
 
 def _caption(recipe: Recipe, found: dict[str, Any]) -> str:

@@ -80,6 +80,8 @@ class Recipe(_Table):
     turned: bool = False
     """Whether what was measured as a row is a column of the page."""
     quartiles: bool = False
+    report: str | None = None
+    """Where a build that is run leaves its report, whose figures make the tables (builds.py)."""
     run: tuple[Run, ...] = Field(min_length=1)
 
 
