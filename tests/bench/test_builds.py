@@ -77,7 +77,7 @@ def test_a_report_becomes_a_column_and_its_file_has_profile_and_processor(result
     assert made["commit"] == ["0123abcd"]
     assert made["throughput"][0].endswith(f", {good().verify.keys.throughput.verdict}")
     assert made["taken branches, by BOLT"] == ["-40.00 %"]
-    assert made["all of them"] == [f"{sum(one.seconds for one in good().stages):.0f}"]
+    assert made["all, one after another"] == [f"{sum(one.seconds for one in good().stages):.0f}"]
     assert made["baseline: what baseline adds"][3].count("%") == 3
 
 
@@ -90,7 +90,7 @@ def test_what_a_report_does_not_know_is_unknown_and_never_zero() -> None:
         "chosen step",
         "instructions per op",
         "taken branches, by BOLT",
-        "all of them",
+        "all, one after another",
     )
     assert {name: made[name] for name in named} == {key: ["unknown"] for key in named}
     assert not [cell for row in made.values() for cell in row if cell in ("0", "0.0", "")]

@@ -180,4 +180,4 @@ def _stages(builds: Sequence[Found]) -> Iterator[list[str]]:
     seconds = [one["stages"] for one in builds]
     for stage in _all_of(seconds):
         yield [stage, *(f"{one[stage]:.1f}" if stage in one else "" for one in seconds)]
-    yield ["all of them", *(f"{sum(one.values()):.0f}" if one else text.UNKNOWN for one in seconds)]
+    yield ["all, one after another", *(f"{sum(one.values()):.0f}" if one else text.UNKNOWN for one in seconds)]
