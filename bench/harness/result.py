@@ -28,7 +28,8 @@ Examples:
   bench/result --pages
 
 Exit codes: 0 done, 1 a program failed, 2 wrong use, 4 something is not built or installed,
-130 interrupted. After all but 0 every file is as it was."""
+14 what --from names is no report, 130 interrupted; of `builds` also those of a build that failed.
+After all but 0 every file is as it was."""
 
 
 @click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
@@ -45,6 +46,7 @@ def main(*, name: str | None, only_list: bool, pages: bool, source: Path | None)
     """Measure the table NAME on this machine, by bench/results/NAME.toml.
 
     Keep all samples in docs/results/data/NAME-PROCESSOR.json, and make the tables of its page anew.
+    The table `builds` builds the profile mixed, and takes its figures from the report.
     """
     if bool(name) + only_list + pages != 1:
         raise click.UsageError("one of NAME, --list and --pages is needed")

@@ -16,7 +16,7 @@ from bench.harness import result, saved
 from bench.harness.tables import builds, page, recipe
 from pipeline.core.exit_codes import ExitCode
 from pipeline.report.files import JSON, render_json
-from pipeline.report.model import ReportModel
+from pipeline.report.model import ReportModel, Source
 
 REPORT = Path("reports/last") / JSON
 RECIPE = """\
@@ -105,6 +105,15 @@ def test_a_figure_that_only_another_build_has_is_unknown() -> None:
     assert "unknown" not in made["throughput"][0]
     programs = [row for name, row in made.items() if name.startswith("misses in")]
     assert programs and all(row[1] == "unknown" for row in programs)
+
+
+@pytest.mark.parametrize(
+    ("clean", "said"), [(True, "0123abcd"), (False, "0123abcd with changes"), (None, "0123abcd")]
+)
+def test_the_commit_has_changes_only_where_they_are_known(clean: bool | None, said: str) -> None:
+    source = Source(commit="0123abcdef", clean=clean, command=None)
+    found = builds.kept(good().model_copy(update={"source": source}))
+    assert found["environment"]["commit"] == said
 
 
 def test_a_build_that_was_not_published_says_so(results: Path) -> None:

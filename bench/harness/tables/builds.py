@@ -67,7 +67,7 @@ def kept(model: ReportModel) -> Found:
 def _commit(source: Source | None) -> str | None:
     if source is None or source.commit is None:
         return None
-    return source.commit[:8] + ("" if source.clean else " with changes")
+    return source.commit[:8] + (" with changes" if source.clean is False else "")
 
 
 def _taken_branches(model: ReportModel) -> float | None:
@@ -180,4 +180,7 @@ def _stages(builds: Sequence[Found]) -> Iterator[list[str]]:
     seconds = [one["stages"] for one in builds]
     for stage in _all_of(seconds):
         yield [stage, *(f"{one[stage]:.1f}" if stage in one else "" for one in seconds)]
-    yield ["all, one after another", *(f"{sum(one.values()):.0f}" if one else text.UNKNOWN for one in seconds)]
+    yield [
+        "all, one after another",
+        *(f"{sum(one.values()):.0f}" if one else text.UNKNOWN for one in seconds),
+    ]
