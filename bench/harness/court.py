@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from bench.harness.judged import SAME, SHUFFLED, SLOWED, Judged, judged
+from bench.harness.dosed import at_length, dose_of, dosed, runner_of
+from bench.harness.judged import LONG, ONE_DOSE, SAME, SHUFFLED, SLOWED, Judged, judged
 from bench.harness.shuffle import SECTIONS, build_archive, link_listed, link_shuffled
 from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
@@ -19,6 +20,7 @@ from pipeline.judge.counting.told import Told, as_program, joined
 from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.counts import RealProgram
 from pipeline.judge.icache import icache_key
+from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.statistics import Interval
@@ -33,15 +35,22 @@ from pipeline.toolchain.find import find_toolchain
 
 Answer = tuple[Verdict, Interval | None, int | None]
 
+TIMES_AS_LONG = 5
+"""What is measured at length takes so many budgets of a judgement."""
+
 
 @dataclass(frozen=True)
 class Court:
-    """What is judged: the request of a full build, a listed layout, an archive to be shuffled."""
+    """What is judged: the request of a full build, a listed layout, an archive to be shuffled.
+
+    ``known_rounds`` is the one dose of all workloads, where an earlier run has calibrated it.
+    """
 
     shop: Workshop
     request: JudgeRequest
     listed: Path
     archive: Path
+    known_rounds: int | None = None
 
     def judge(self, kind: str, seed: int, room: Path) -> Judged:
         """Make the judgement of ``kind`` with this seed; scratch files go into ``room``."""
@@ -50,10 +59,32 @@ class Court:
             SAME: _same,
             SLOWED: _slowed,
             SHUFFLED: self._shuffled,
+            ONE_DOSE: self._one_dose,
+            LONG: self._at_length,
         }
+        rounds = self.rounds if kind in (ONE_DOSE, LONG) else None
         answer = judges[kind](replace(self.request, seed=seed, logs=room))
-        seconds = time.monotonic() - started
-        return judged(kind, seed, answer, seconds=seconds, load=os.getloadavg()[0])
+        seconds, load = time.monotonic() - started, os.getloadavg()[0]
+        return judged(kind, seed, answer, seconds=seconds, load=load, rounds=rounds)
+
+    @cached_property
+    def rounds(self) -> int:
+        """How many rounds in every workload make all together lose 2 %."""
+        if self.known_rounds is not None:
+            return self.known_rounds
+        library, logs = _slowed_library(self.request), self.request.logs / "dose"
+        return dose_of(self.request.benches, runner_of(library, logs))
+
+    def _one_dose(self, request: JudgeRequest) -> Answer:
+        asked = replace(dosed(request, self.rounds), time_budget_s=request.self_check_s)
+        runner = runner_of(_slowed_library(request), request.logs)
+        return _answer(selfcheck.judgement("known slowdown", asked, runner, _quiet))
+
+    def _at_length(self, request: JudgeRequest) -> Answer:
+        budget_s = TIMES_AS_LONG * request.self_check_s
+        asked = replace(dosed(request, self.rounds), time_budget_s=budget_s)
+        found = at_length(asked, runner_of(_slowed_library(request), request.logs))
+        return throughput_key(found, asked.margins).verdict, found.overall, found.pairs
 
     def _shuffled(self, request: JudgeRequest) -> Answer:
         output = request.logs / "shuffled.so"
@@ -77,9 +108,13 @@ def _same(request: JudgeRequest) -> Answer:
 
 
 def _slowed(request: JudgeRequest) -> Answer:
+    return _answer(selfcheck.known_slowdown(request, _slowed_library(request), _quiet))
+
+
+def _slowed_library(request: JudgeRequest) -> Path:
     if request.slowed is None:
         raise ValueError("there is no library that can be slowed down")
-    return _answer(selfcheck.known_slowdown(request, request.slowed, _quiet))
+    return request.slowed
 
 
 def _answer(judged: SelfJudgement) -> Answer:
@@ -90,7 +125,7 @@ def _quiet(_: str) -> None:
     """Take a line of progress and drop it."""
 
 
-def open_court(name: str, seconds: float, room: Path) -> Court:
+def open_court(name: str, seconds: float, room: Path, rounds: int | None = None) -> Court:
     """Build what is judged, by the stages of the pipeline, for the profile ``name``."""
     tree = Tree.here()
     store = Store(tree.artifacts(name))
@@ -100,4 +135,5 @@ def open_court(name: str, seconds: float, room: Path) -> Court:
     plain = baseline(shop, setup)
     request = judge_request(shop, setup, plain, plain.library, slowdown(shop, setup))
     archive = build_archive(shop, room / "shuffled", SECTIONS)
-    return Court(shop, replace(request, self_check_s=seconds), link_listed(shop, room), archive)
+    asked = replace(request, self_check_s=seconds, logs=room)
+    return Court(shop, asked, link_listed(shop, room), archive, rounds)

@@ -12,28 +12,35 @@ from rich.table import Table
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-SAME, SLOWED, BORDER, SHUFFLED = (
+SAME, SLOWED, BORDER, ONE_DOSE, LONG, SHUFFLED = (
     "same build",
     "2 % slowdown",
     "1 % slowdown",
+    "2 % loss, one dose",
+    "one dose, at length",
     "shuffled layout",
 )
 RIGHT = {
     SAME: (Verdict.NEUTRAL, Verdict.INCONCLUSIVE),
     SLOWED: (Verdict.NO_GO,),
     BORDER: (Verdict.NEUTRAL, Verdict.INCONCLUSIVE, Verdict.NO_GO),
+    ONE_DOSE: (Verdict.NO_GO,),
+    LONG: (Verdict.NO_GO,),
     SHUFFLED: (Verdict.NO_GO,),
 }
 """What is judged, and which verdicts are right. A loss of 1 % lies on the border of the margin, so
 that a gain alone is wrong."""
 TRUTH = {SAME: 1.0, SLOWED: 1 / 1.02, BORDER: 1 / 1.01}
-"""Ratios that are known. What shuffling a layout costs is not."""
+"""Ratios that are known. What shuffling a layout costs is not, and one dose is measured."""
 VERDICTS = tuple(verdict.value for verdict in Verdict)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One judgement: ``ratio`` and the ends of its interval are tuned / baseline."""
+    """One judgement: ``ratio`` and the ends of its interval are tuned / baseline.
+
+    ``rounds`` is the one dose that all workloads had; None where they had none, or one each.
+    """
 
     kind: str
     seed: int
@@ -45,6 +52,7 @@ class Judged:
     pairs: int | None
     seconds: float
     load: float
+    rounds: int | None = None
 
 
 def judged(
@@ -54,6 +62,7 @@ def judged(
     *,
     seconds: float,
     load: float,
+    rounds: int | None = None,
 ) -> Judged:
     """Return the record of one judgement: its verdict, its interval, and of how many pairs."""
     verdict, ratio, pairs = answer
@@ -68,6 +77,7 @@ def judged(
         pairs=pairs,
         seconds=round(seconds, 1),
         load=load,
+        rounds=rounds,
     )
 
 

@@ -1,9 +1,9 @@
 """The command bench/verdict_rates: how often the judge errs, in many judgements.
 
 Their answer is known: a build against itself, a build against itself with 2 % more time injected,
-and a shuffled layout against the listed one. They are real (court.py), or by pairs that one build
-has recorded (drawn.py). Each judgement is one line of a file; a command that was stopped goes on
-where that file ends.
+in each workload or with one dose for all, and a shuffled layout against the listed one. They are
+real (court.py), or by pairs that one build has recorded (drawn.py). Each judgement is one line of a
+file; a command that was stopped goes on where that file ends.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from bench.harness.court import Court, open_court
 from bench.harness.drawn import Drawing, open_drawing
 from bench.harness.judged import (
     BORDER,
+    LONG,
+    ONE_DOSE,
     SAME,
     SHUFFLED,
     SLOWED,
@@ -45,6 +47,12 @@ Examples:
 @click.option("--recorded", type=A_FILE, help="Judge by pairs drawn from this verdict.json.")
 @click.option("--same", default=40, show_default=True, help="Judgements of a build against itself.")
 @click.option("--slowdown", "slowed", default=20, show_default=True, help="With 2 % more time.")
+@click.option(
+    "--one-dose", default=20, show_default=True, help="The same dose for all, unless --recorded."
+)
+@click.option(
+    "--long", default=1, show_default=True, help="Times that this is measured at length, likewise."
+)
 @click.option("--border", default=20, show_default=True, help="With 1 %, if --recorded.")
 @click.option("--shuffled", default=20, show_default=True, help="Of layouts, unless --recorded.")
 @click.option("--seconds", default=60.0, show_default=True, help="Of timed runs, a judgement.")
@@ -61,6 +69,8 @@ def main(
     recorded: Path | None,
     same: int,
     slowed: int,
+    one_dose: int,
+    long: int,
     border: int,
     shuffled: int,
     seconds: float,
@@ -74,20 +84,27 @@ def main(
     on where it was. Change, half width of the interval and seconds are medians.
     """
     wanted = {SAME: same, SLOWED: slowed}
-    wanted |= {SHUFFLED: shuffled} if recorded is None else {BORDER: border}
+    if recorded is None:
+        wanted |= {ONE_DOSE: one_dose, LONG: long, SHUFFLED: shuffled}
+    else:
+        wanted[BORDER] = border
     file = file or _file_of(recorded)
     try:
         with tempfile.TemporaryDirectory(prefix="verdict-rates-") as room:
-            court = _opened(recorded, profile, seconds, Path(room))
+            rounds = next((one.rounds for one in read(file) if one.rounds), None)
+            court = _opened(recorded, profile, seconds, Path(room), rounds)
             _judge(court, wanted, file, Path(room), limit)
     except PipelineError as error:
         raise click.ClickException(error.message) from None
     terminal().print(table_of(read(file)))
 
 
-def _opened(recorded: Path | None, profile: str, seconds: float, room: Path) -> Court | Drawing:
+def _opened(
+    recorded: Path | None, profile: str, seconds: float, room: Path, rounds: int | None
+) -> Court | Drawing:
+    """Return what judges; ``rounds`` is the one dose of the judgements that there are."""
     if recorded is None:
-        return open_court(profile, seconds, room)
+        return open_court(profile, seconds, room, rounds)
     try:
         return open_drawing(recorded, seconds)
     except OSError as error:

@@ -1,18 +1,26 @@
 """bench/verdict_rates: what is still to be judged, and what the table says of what was."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from bench.harness import rates
+from bench.harness.court import Court
 from bench.harness.judged import (
     BORDER,
+    LONG,
+    ONE_DOSE,
     RIGHT,
     SAME,
     SHUFFLED,
     SLOWED,
     Judged,
+    keep,
     missing,
     read,
     table_of,
@@ -41,7 +49,30 @@ def test_the_table_counts_what_was_right() -> None:
     line = next(line for line in console.export_text().splitlines() if SLOWED in line)
     assert "1 of 2" in line
     assert "-2.00 %" in line
-    assert set(RIGHT) == {SAME, SLOWED, BORDER, SHUFFLED}
+    assert set(RIGHT) == {SAME, SLOWED, BORDER, ONE_DOSE, LONG, SHUFFLED}
+
+
+def test_judgements_from_before_there_was_one_dose_are_read_still(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    keep(kept, judged(ONE_DOSE, 1, "NO-GO"))
+    line = json.loads(kept.read_text("utf-8"))
+    assert line.pop("rounds") is None
+    kept.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert read(kept) == [judged(ONE_DOSE, 1, "NO-GO")]
+
+
+def test_a_run_that_goes_on_keeps_its_dose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, opened = tmp_path / "kept.jsonl", []
+    keep(kept, replace(judged(ONE_DOSE, 1, "NO-GO"), rounds=123))
+
+    def open_court(*words: object) -> Court:
+        opened.append(words[-1])
+        return cast("Court", None)
+
+    monkeypatch.setattr(rates, "open_court", open_court)
+    none = ["--same", "0", "--slowdown", "0", "--one-dose", "1", "--long", "0", "--shuffled", "0"]
+    done = CliRunner().invoke(main, [*none, "--json", str(kept)])
+    assert (done.exit_code, opened) == (0, [123])
 
 
 def test_a_file_that_is_not_there_has_no_judgements(tmp_path: Path) -> None:
