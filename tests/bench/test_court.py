@@ -83,13 +83,17 @@ class Waiting:
     def __call__(self, bench: BenchCommand, block: Block) -> list[PairSample]:
         rounds = int(bench.side_env["tuned"][VARIABLE])
         self.rounds.append((bench.name, rounds))
-        runs = {side: self._run(bench, side) for side in ("baseline", "tuned")}
-        return [PairSample(round=0, first="tuned", padding=0, together=True, **runs) for _ in block]
+        plain, slow = self._run(bench, "baseline"), self._run(bench, "tuned")
+        return [
+            PairSample(round=0, first="tuned", padding=0, together=True, baseline=plain, tuned=slow)
+            for _ in block
+        ]
 
     def _run(self, bench: BenchCommand, side: Side) -> RunSample:
         speed = 1 / (1 + COST[bench.name] * int(bench.side_env[side][VARIABLE]))
-        rates = {"ops_per_sec": speed, "wall_ops_per_sec": speed}
-        return RunSample(**rates, clock="cpu", threads=1, peak_rss_kib=1000)
+        return RunSample(
+            ops_per_sec=speed, wall_ops_per_sec=speed, clock="cpu", threads=1, peak_rss_kib=1000
+        )
 
 
 def dosed_court(monkeypatch: pytest.MonkeyPatch, runner: Waiting, rounds: int | None) -> Court:
