@@ -38,6 +38,11 @@ class DirectSpeed(Record):
         return self.key.verdict is Verdict.INCONCLUSIVE
 
     @property
+    def is_slower(self) -> bool:
+        """Whether a loss was shown."""
+        return self.key.verdict is Verdict.NO_GO
+
+    @property
     def how(self) -> str:
         """How this was judged, with what it took."""
         return f"judged directly, in {self.seconds:.0f} s"

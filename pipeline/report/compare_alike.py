@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from pipeline.judge.counts import ProgramCounts, RealProgram, WorkloadCounts
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.samples import Throughput
+from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.report.compare_counts import CountPair
 from pipeline.report.model import ReportModel
 from pipeline.report.text import names_apart, played_by
@@ -18,6 +18,34 @@ def other_workloads(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the workloads that judged the older one alone, and the newer one."""
     return names_apart(timed_names(older.throughput), timed_names(newer.throughput))
+
+
+def judged_alike(older: VerifyResult, newer: VerifyResult) -> bool:
+    """Return whether the gains of both are over one baseline, by the same runs and weights.
+
+    For how long they ran makes no difference: a default build may follow a quick one.
+    """
+    if older.baseline.sha256 != newer.baseline.sha256:
+        return False
+    return _asked(older.throughput) == _asked(newer.throughput)
+
+
+def _asked(timed: Throughput) -> dict[str, tuple[object, ...]]:
+    """Return by name what each workload runs, and its share of all weights."""
+    whole = sum(one.weight for one in timed.workloads)
+    return {
+        one.name: (_run(one), tuple(sorted(one.env.items())), round(one.weight / whole, 6))
+        for one in timed.workloads
+    }
+
+
+def _run(one: WorkloadThroughput) -> tuple[str, ...]:
+    """Return a command line without the folders of a build, and without how long it goes on."""
+    program, *words = one.argv
+    if "--ops" in words[:-1]:
+        at = words.index("--ops")
+        del words[at : at + 2]
+    return PurePath(program).name, *(word.rpartition("/record/")[2] for word in words)
 
 
 def same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[CountPair], str]:

@@ -20,11 +20,14 @@ OF_PAIRS = "both columns are medians of all runs, the change is the median over 
 
 
 def speed(older: ReportModel, newer: ReportModel) -> ComparedRow:
-    """Return what the build of ``newer`` has judged directly; else the two gains."""
-    direct = newer.direct
-    if direct is not None and direct.library == older.verify.tuned.sha256:
-        return _speed_of(direct)
-    return gain(older.verify, newer.verify)
+    """Return what the build of ``newer`` has judged directly; else the two gains.
+
+    Where that was left open, gains that are shown to be worse still count.
+    """
+    direct, gains = newer.direct, gain(older.verify, newer.verify)
+    if direct is None or direct.library != older.verify.tuned.sha256:
+        return gains
+    return gains if direct.is_open and gains.judgement == "worse" else _speed_of(direct)
 
 
 def _speed_of(direct: DirectSpeed) -> ComparedRow:

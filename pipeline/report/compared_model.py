@@ -73,13 +73,18 @@ class Comparison(Record):
         return workloads_apart(self.dropped, self.added)
 
     @property
+    def speed_judged(self) -> Judgement | None:
+        """What one judgement says of the speed of both; None where there was none."""
+        return next((row.judgement for row in self.rows if row.name == SPEED), None)
+
+    @property
     def worse_overall(self) -> tuple[ComparedRow, ...]:
         """The quantities over all workloads that got worse.
 
         More instructions are no loss where both were timed in one judgement, and no time is lost.
         """
         worse = [row for row in self.rows if row.judgement == "worse"]
-        timed = any(row.name == SPEED and row.judgement in ("same", "better") for row in self.rows)
+        timed = self.speed_judged in ("same", "better")
         return tuple(row for row in worse if not (timed and row.name == INSTRUCTIONS))
 
     @property

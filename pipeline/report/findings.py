@@ -226,7 +226,7 @@ def _self_check(result: VerifyResult) -> Iterator[Finding]:
 def _versions(previous: Comparison | None) -> Iterator[Finding]:
     if previous is None:
         return
-    if previous.apart:
+    if previous.apart and previous.speed_judged is None:
         what = f"judged by other workloads than {previous.version}: {previous.apart}"
         yield Finding.doubt(what, "gains by other workloads cannot be compared", "previous")
     for row in previous.worse:

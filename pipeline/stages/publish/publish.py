@@ -32,6 +32,7 @@ from pipeline.stages.publish.reporting import keep_report, make_report
 from pipeline.stages.publish.succession import judged_directly
 
 if TYPE_CHECKING:
+    from pipeline.judge.direct_speed import DirectSpeed
     from pipeline.report.model import ReportModel
 
 
@@ -212,9 +213,20 @@ def _why_it_stays(shop: Workshop, version: Version, model: ReportModel) -> str |
 
 
 def _worse_than_current(model: ReportModel) -> tuple[str, ...]:
-    """Return what got worse against the current version over all workloads, a sentence each."""
-    rows = model.previous.worse_overall if model.previous else ()
+    """Return what got worse against the current version over all workloads, a sentence each.
+
+    Of one whose report cannot be read nothing is known but what was judged directly.
+    """
+    if model.previous is None:
+        return _slower_than_current(model.direct)
+    rows = model.previous.worse_overall
     return tuple(f"{row.name} {percent(row.ratio)}" if row.ratio else row.name for row in rows)
+
+
+def _slower_than_current(direct: DirectSpeed | None) -> tuple[str, ...]:
+    if direct is None or direct.key.ratio is None or not direct.is_slower:
+        return ()
+    return (f"throughput {percent(direct.key.ratio.value)}",)
 
 
 def _version(shop: Workshop, release: Release) -> str:

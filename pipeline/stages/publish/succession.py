@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def judged_directly(shop: Workshop, release: Release, version: Version) -> DirectSpeed | None:
     """Judge a library directly against the current one's, where only that tells which is faster.
 
-    None where it need not be: it would not become current, or both have the same baseline.
+    None where it need not be: it would not become current, or both were judged by the same
+    workloads over the same baseline. None also where it cannot be: `now` is not as it was.
     """
     now = current(version.folder.parent)
     if release.against is None or now is None or not _may_follow(shop, release, now, version):
@@ -35,13 +36,21 @@ def _may_follow(shop: Workshop, release: Release, now: Version, version: Version
 
 
 def _is_incomparable(release: Release, now: Version) -> bool:
-    """Return whether the baselines differ, and the current library is there as it was judged."""
+    """Return whether two judgements made apart cannot tell, and the current library is whole."""
+    from pipeline.report.compare_alike import judged_alike
     from pipeline.report.files import read_report
 
+    newer = release.verdict.result()
     try:
-        older, newer = read_report(now.folder).verify, release.verdict.result()
-    except PipelineError:
-        return False
-    if older.baseline.sha256 == newer.baseline.sha256 or older.tuned.sha256 == newer.tuned.sha256:
+        older = read_report(now.folder).verify
+    except PipelineError:  # nothing is known of it but its library
+        return _is_as_published(now) and digest_file(now.library) != newer.tuned.sha256
+    if older.tuned.sha256 == newer.tuned.sha256 or judged_alike(older, newer):
         return False
     return now.library.is_file() and digest_file(now.library) == older.tuned.sha256
+
+
+def _is_as_published(now: Version) -> bool:
+    """Return whether the library has the bytes that the version was published with."""
+    listed = (now.sums() or {}).get(now.place)
+    return listed is not None and now.library.is_file() and digest_file(now.library) == listed

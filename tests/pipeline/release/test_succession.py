@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -27,7 +28,7 @@ from pipeline.release import check_version
 from pipeline.release.current import current
 from pipeline.release.version import Version
 from pipeline.report import files
-from pipeline.report.compared_model import ComparedRow, Comparison
+from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Comparison
 from pipeline.report.model import ReportModel
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.workshop import Library, Workshop
@@ -52,10 +53,22 @@ def found(verdict: Verdict, value: float) -> DirectSpeed:
     return DirectSpeed(version=BAD, library="", key=key, pairs=40, seconds=21.4)
 
 
-def verify_of(baseline: str, tuned: str) -> Any:
-    """Return of a judgement what is looked at: which libraries it was about."""
+def timed(name: str, *words: str, weight: float = 1.0, env: str = "1") -> Any:
+    """Return of a timed workload what is looked at: what it runs, and its weight."""
+    argv = (f"/builds/aa/{name}", *words)
+    return SimpleNamespace(name=name, argv=argv, env={"OF": env}, weight=weight)
+
+
+LARSON = timed("larson", "--ops", "5000", "--threads", "2")
+REPLAY = timed("replay", "/builds/aa/record/k1/trace")
+BOTH = (LARSON, REPLAY)
+
+
+def verify_of(baseline: str, tuned: str, workloads: tuple[Any, ...] = BOTH) -> Any:
+    """Return of a judgement what is looked at: which libraries it was about, and by what."""
     then, now = (SimpleNamespace(sha256=one) for one in (baseline, tuned))
-    return SimpleNamespace(baseline=then, tuned=now)
+    throughput = SimpleNamespace(workloads=workloads)
+    return SimpleNamespace(baseline=then, tuned=now, throughput=throughput)
 
 
 class Case:
@@ -90,14 +103,53 @@ def case(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> Case:
     return Case(tree, monkeypatch)
 
 
-def test_over_another_baseline_it_is_judged_directly(case: Case) -> None:
-    assert case.ask() is not None
-    assert case.asked == [BAD]
+ASKED = {
+    "the same baseline and workloads": ("then", BOTH, False),
+    "another baseline": ("now", BOTH, True),
+    "another baseline and other workloads": ("now", (LARSON,), True),
+    "a workload is gone": ("then", (LARSON,), True),
+    "a workload is new": ("then", (*BOTH, timed("server")), True),
+    "a workload has another name": ("then", (LARSON, timed("played", *REPLAY.argv[1:])), True),
+    "a recording was made anew": ("then", (LARSON, timed("replay", "/b/record/k2/trace")), True),
+    "another command line": ("then", (timed("larson", "--threads", "4"), REPLAY), True),
+    "another environment": ("then", (timed("larson", *LARSON.argv[1:], env="2"), REPLAY), True),
+    "another weight": ("then", (timed("larson", *LARSON.argv[1:], weight=3.0), REPLAY), True),
+    "all weights three times as large": (
+        "then",
+        tuple(timed(one.name, *one.argv[1:], weight=3.0) for one in BOTH),
+        False,
+    ),
+    "runs as short as those of --quick": (
+        "then",
+        (timed("larson", "--ops", "50", "--threads", "2"), REPLAY),
+        False,
+    ),
+    "the files of another build": (
+        "then",
+        (
+            SimpleNamespace(**{**vars(LARSON), "argv": ("/builds/bb/larson", *LARSON.argv[1:])}),
+            timed("replay", "/builds/bb/record/k1/trace"),
+        ),
+        False,
+    ),
+}
+"""What may differ from the current version, and whether a build then runs both libraries."""
 
 
-def test_over_the_same_baseline_the_gains_tell_enough(case: Case) -> None:
-    case.newer = verify_of("then", "new")
-    assert case.ask() is None and case.asked == []
+@pytest.mark.parametrize(("baseline", "workloads", "runs"), ASKED.values(), ids=ASKED)
+def test_both_are_run_where_two_judgements_made_apart_cannot_tell(
+    case: Case, baseline: str, workloads: tuple[Any, ...], runs: bool
+) -> None:
+    """`current` moved where the profile's verify workloads had changed, and no one had asked."""
+    case.newer = verify_of(baseline, "new", workloads)
+    assert (case.ask() is not None) is runs
+    assert case.asked == [BAD] * runs
+
+
+def test_an_import_that_keeps_its_verdict_times_nothing(case: Case) -> None:
+    release = SimpleNamespace(against=None, verdict=MagicMock())
+    of = Version(case.shop.tree.dist("p") / NEW)
+    assert judged_directly(case.shop, cast("Any", release), of) is None
 
 
 def test_a_library_is_not_judged_against_itself(case: Case) -> None:
@@ -130,19 +182,32 @@ def test_a_current_library_that_is_gone_or_damaged_is_not_run(
     assert case.ask() is None and case.asked == []
 
 
-def test_a_current_version_without_a_report_is_not_judged_against(
+def unreadable(_: Path) -> None:
+    raise ArtifactError("no report.json")
+
+
+def test_a_current_version_without_a_report_is_judged_by_its_library(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreadable(_: Path) -> None:
-        raise ArtifactError("no report.json")
-
+    """A report of another schema let `current` move, though its library was at hand."""
     monkeypatch.setattr(files, "read_report", unreadable)
+    assert case.ask() is not None and case.asked == [BAD]
+    case.newer = verify_of("now", digest_file(version(case.shop.tree, BAD).library))
+    assert case.ask() is None
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("spoilt")])
+def test_without_a_report_a_library_that_is_gone_or_damaged_is_not_run(
+    case: Case, monkeypatch: pytest.MonkeyPatch, harm: Any
+) -> None:
+    monkeypatch.setattr(files, "read_report", unreadable)
+    harm(version(case.shop.tree, BAD).library)
     assert case.ask() is None and case.asked == []
 
 
 def compared(direct: DirectSpeed) -> ReportModel:
     """Return a report of which only the speed against the version before is known."""
-    verdict = {Verdict.NO_GO: "worse", Verdict.INCONCLUSIVE: "unclear"}[direct.key.verdict]
+    verdict = OF_VERDICT[direct.key.verdict]
     row = ComparedRow.model_construct(
         name="throughput", ratio=direct.key.ratio and direct.key.ratio.value, judgement=verdict
     )
@@ -153,12 +218,15 @@ def compared(direct: DirectSpeed) -> ReportModel:
 
 
 def publish_with(
-    case: Case, monkeypatch: pytest.MonkeyPatch, direct: DirectSpeed
+    case: Case,
+    monkeypatch: pytest.MonkeyPatch,
+    direct: DirectSpeed,
+    reported: Callable[[DirectSpeed], ReportModel] = compared,
 ) -> publish.Published:
     tree = case.shop.tree
     case.shop.store, case.shop.options.redo = SimpleNamespace(used=[]), set()
     monkeypatch.setattr(case, "against", lambda _: direct)
-    monkeypatch.setattr(publish, "make_report", lambda *words: compared(words[-1]))
+    monkeypatch.setattr(publish, "make_report", lambda *words: reported(words[-1]))
     for name in ("keep_report", "pass_gate"):
         monkeypatch.setattr(publish, name, lambda *_: None)
     monkeypatch.setattr(publish, "_version", lambda *_: NEW)
@@ -201,6 +269,30 @@ def test_current_moves_if_it_cannot_be_decided_and_that_is_said(
     assert f"speed against {BAD}, judged directly, in 21 s: REASON" in said
     assert "not shown to be worse; whether it is slower is not decided" in said
     assert OLD not in said
+
+
+def test_current_stays_where_other_workloads_judged_and_the_runs_show_a_loss(
+    case: Case, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case.newer = verify_of("then", "new", (LARSON,))
+    publish_with(case, monkeypatch, found(Verdict.NO_GO, 0.95))
+    assert current(tree.dist("p")) == version(tree, BAD)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "now"), [(Verdict.NO_GO, BAD), (Verdict.INCONCLUSIVE, NEW), (Verdict.GO, NEW)]
+)
+def test_current_stays_where_its_report_cannot_be_read_and_the_runs_show_a_loss(
+    case: Case, tree: Tree, monkeypatch: pytest.MonkeyPatch, verdict: Verdict, now: str
+) -> None:
+    def without(direct: DirectSpeed) -> ReportModel:
+        return compared(direct).model_copy(update={"previous": None})
+
+    monkeypatch.setattr(files, "read_report", unreadable)
+    done = publish_with(case, monkeypatch, found(verdict, 0.95), without)
+    assert current(tree.dist("p")) == version(tree, now)
+    if now == BAD:
+        assert done.stays == f"this one is worse than {BAD}: throughput -5.00 %"
 
 
 class Stage:

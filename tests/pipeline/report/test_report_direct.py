@@ -27,13 +27,40 @@ def other_baseline() -> ReportModel:
     return older().model_copy(update={"verify": verify.model_copy(update={"baseline": baseline})})
 
 
-def judged(value: float, verdict: Verdict, library: str = "f" * 64) -> ReportModel:
+def other_workload() -> ReportModel:
+    """Return the version before, over the same baseline, judged by one workload of another name."""
+    verify = older().verify
+    first, *others = verify.throughput.workloads
+    workloads = (first.model_copy(update={"name": "gone"}), *others)
+    timed = verify.throughput.model_copy(update={"workloads": workloads})
+    return older().model_copy(update={"verify": verify.model_copy(update={"throughput": timed})})
+
+
+def judged(
+    value: float,
+    verdict: Verdict,
+    library: str = "f" * 64,
+    before: ReportModel | None = None,
+    gain: float | None = None,
+) -> ReportModel:
+    """Return a report of a build that was judged against ``before``, with this gain of its own."""
     ratio = Interval(value=value, low=value - 0.01, high=value + 0.01, confidence=0.95)
     key = Key(
         verdict=verdict, margin=0.01, measure="x", reason="REASON", ratio=ratio, not_worse=False
     )
     found = DirectSpeed(version="0.1.0-old", library=library, key=key, pairs=40, seconds=21.4)
-    return against(good().model_copy(update={"direct": found}), other_baseline())
+    newer = good().model_copy(update={"direct": found})
+    if gain is not None:
+        newer = gaining(newer, gain)
+    return against(newer, before or other_baseline())
+
+
+def gaining(model: ReportModel, times: float) -> ReportModel:
+    """Return a report whose library is so many times as fast as its baseline."""
+    overall = Interval(value=times, low=times, high=times, confidence=0.95)
+    timed = model.verify.throughput.model_copy(update={"overall": overall})
+    verify = model.verify.model_copy(update={"throughput": timed})
+    return model.model_copy(update={"verify": verify})
 
 
 @pytest.mark.parametrize(
@@ -95,3 +122,23 @@ def test_what_was_left_open_names_the_command_that_takes_longer() -> None:
     assert said in next_command(judged(0.995, Verdict.INCONCLUSIVE))
     assert said not in next_command(judged(1.0, Verdict.NEUTRAL))
     assert said not in next_command(good())
+
+
+def test_by_other_workloads_speed_is_what_was_judged_directly_and_no_doubt_is_left() -> None:
+    model = judged(0.95, Verdict.NO_GO, before=other_workload())
+    assert model.previous is not None and model.previous.apart
+    assert model.previous.rows[0].judgement == "worse"
+    assert not [one for one in model.findings if "gains by other workloads" in one.detail]
+    unknown = judged(0.95, Verdict.NO_GO, "e" * 64, other_workload())
+    assert [one for one in unknown.findings if "gains by other workloads" in one.detail]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "name"),
+    [(Verdict.INCONCLUSIVE, "gain over the baseline"), (Verdict.NEUTRAL, "throughput")],
+)
+def test_what_was_left_open_does_not_hide_gains_that_are_worse(verdict: Verdict, name: str) -> None:
+    previous = judged(0.995, verdict, before=other_workload(), gain=0.5).previous
+    assert previous is not None
+    assert previous.rows[0].name == name
+    assert (previous.rows[0].judgement == "worse") is (verdict is Verdict.INCONCLUSIVE)
