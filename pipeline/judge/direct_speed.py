@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pydantic import FiniteFloat
 
+from pipeline.judge.accepted import WHOLE
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Key
 from pipeline.judge.pairing import PairedRunner, stage
@@ -15,9 +16,6 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.samples import Record
 from pipeline.judge.throughput import measure
 from pipeline.judge.verdict import Verdict
-
-ANY_LOSS = 0.999
-"""An allowance that no workload exceeds."""
 
 
 class DirectSpeed(Record):
@@ -69,5 +67,5 @@ def over_all(request: JudgeRequest) -> JudgeRequest:
 
     So all of the time goes into that: a loss of one would end the runs before it is answered.
     """
-    benches = tuple(replace(one, allowance=ANY_LOSS) for one in request.benches)
+    benches = tuple(replace(one, allowance=WHOLE) for one in request.benches)
     return replace(request, benches=benches)

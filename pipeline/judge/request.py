@@ -31,9 +31,9 @@ class BenchCommand:
     whatever a library does by the clock must be switched off. ``side_env`` has variables for timed
     runs of one side: a difference other than the library. ``weight`` is this workload's share of
     time, above 0; shares need not sum to 1. ``allowance`` is how much this workload may lose (a
-    fraction; None: as Margins has it). ``kind`` says whether it is a program of the machine or a
-    loop of ours. ``timeout_s`` limits one timed run; a counted run gets COUNTING_SLOWDOWN times as
-    long.
+    fraction; 1: any loss; None: as Margins has it). ``kind`` says whether it is a program of the
+    machine or a loop of ours. ``timeout_s`` limits one timed run; a counted run gets
+    COUNTING_SLOWDOWN times as long.
     """
 
     name: str
@@ -62,8 +62,8 @@ class BenchCommand:
             raise ValueError(f"{self.name}: count_argv is empty; None means do not count")
         if not (math.isfinite(self.weight) and self.weight > 0):
             raise ValueError(f"{self.name}: weight must be above 0, got {self.weight}")
-        if self.allowance is not None and not 0 < self.allowance < 1:
-            raise ValueError(f"{self.name}: the allowance must lie between 0 and 1")
+        if self.allowance is not None and not 0 < self.allowance <= 1:
+            raise ValueError(f"{self.name}: the allowance must be above 0, and 1 at most")
 
 
 @dataclass(frozen=True)

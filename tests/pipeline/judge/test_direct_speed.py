@@ -6,9 +6,12 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from judge_support import pairs, request_of
 from toys_support import make_toys, quiet, timed_alone
 
 from pipeline.judge.direct_speed import DirectSpeed, direct_speed, over_all
+from pipeline.judge.keys import throughput_key
+from pipeline.judge.summarise import summarise
 from pipeline.judge.verdict import Verdict
 
 
@@ -36,4 +39,15 @@ def test_a_loss_of_one_workload_does_not_end_the_runs(built: Path, tmp_path: Pat
     asked = timed_alone(built, tmp_path, "fast", "slow")
     tight = tuple(dataclasses.replace(one, allowance=0.001) for one in asked.benches)
     lifted = over_all(dataclasses.replace(asked, benches=tight))
-    assert [one.allowance for one in lifted.benches] == [0.999]
+    assert [one.allowance for one in lifted.benches] == [1.0]
+
+
+def test_whatever_a_workload_loses_alone_is_no_verdict() -> None:
+    """One that lost more than 99.9 % was a loser still."""
+    alike = {f"w{number}": pairs(1.0) for number in range(4)}
+    asked = over_all(request_of(["lost", *alike]))
+    lost = dataclasses.replace(asked.benches[0], weight=1e-6)
+    asked = dataclasses.replace(asked, benches=(lost, *asked.benches[1:]))
+    samples = {"lost": pairs(0.0005), **alike}
+    found = summarise(asked, samples, 1.0, 1, 1.0)
+    assert throughput_key(found, asked.margins).verdict is Verdict.NEUTRAL
