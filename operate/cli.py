@@ -38,6 +38,7 @@ COMMANDS = {
 """Each subcommand with its one line of help."""
 
 _EXIT_CODES = "Exit codes: docs/exit-codes.md."
+_WIDTH = max(map(len, COMMANDS))
 
 
 def main() -> NoReturn:
@@ -76,26 +77,39 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"`{self.prog} --help` shows what it takes")
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        """Give the options so much room that each has what it is for beside it."""
+        super().__init__(prog, max_help_position=36)
+
+
 def build_parser(filled: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of the whole command line; only the commands in ``filled`` are imported."""
     parser = _Parser(
         prog="hakmem",
+        usage="hakmem [-h] [--version] COMMAND ...",
         description="Run, look at and watch programs that use libhakmem.",
-        epilog=_EXIT_CODES,
+        epilog=_commands_and_codes(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    commands = parser.add_subparsers(prog="hakmem", metavar="COMMAND", help=argparse.SUPPRESS)
     for name, line in COMMANDS.items():
         child = commands.add_parser(
             name,
-            help=line,
             description=line,
             epilog=_EXIT_CODES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
         if name in filled:
             fill(name, child)
     return parser
+
+
+def _commands_and_codes() -> str:
+    """Return the table of the commands: argparse breaks the row of the longest name over lines."""
+    rows = (f"  {name:{_WIDTH}}  {line}" for name, line in COMMANDS.items())
+    return "\n".join(["commands:", *rows, "", _EXIT_CODES])
 
 
 def fill(name: str, parser: argparse.ArgumentParser) -> None:

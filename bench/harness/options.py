@@ -15,13 +15,23 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 timeout = click.option(
     "--timeout", default=120.0, show_default=True, callback=positive, help="Seconds for one run."
 )
-programs = click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+programs = click.option(
+    "--programs",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where bench/ is built. [newest in build/]",
+)
 
 
 def repetitions(usual: int) -> Option:
     """Return the option that says how often each thing is run."""
-    least = click.IntRange(1)
-    return click.option("-n", "--repetitions", default=usual, show_default=True, type=least)
+    return click.option(
+        *("-n", "--repetitions"),
+        default=usual,
+        show_default=True,
+        type=click.IntRange(1),
+        metavar="N",
+        help="How often each row is measured.",
+    )
 
 
 def scale(what: str) -> Option:

@@ -127,7 +127,11 @@ def summary(found: Found) -> str:
 @click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
 @click.option("--train", help="The run that teaches which call sites belong together.")
 @click.option("--test", required=True, help="The run that is simulated.")
-@click.option("--library", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--library",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Whose blocks the programs have. [libc's]",
+)
 @options.programs
 @options.samples("the misses of each placement")
 def main(

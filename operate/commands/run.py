@@ -34,7 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.usage = "hakmem run [options] [--] [NAME=VALUE ...] [--] PROGRAM [ARGUMENT ...]"
     parser.add_argument(
-        "--profile", "-p", help="of what is published, the library for this workload"
+        *("--profile", "-p"),
+        metavar="NAME",
+        help="of what is published, the library for this workload",
     )
     parser.add_argument("--cpu", help='for this kind of processor, or "any"; default: this one')
     parser.add_argument("--variant", choices=VARIANTS, default=PRODUCTION, help="which build of it")

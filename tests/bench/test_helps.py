@@ -33,6 +33,16 @@ def test_help_fits_80_columns(name: str) -> None:
     assert "\\b" not in text
 
 
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_option_has_what_it_is_for_beside_it(name: str, columns: int) -> None:
+    """Only one that shows what can be chosen may be too long for that."""
+    context = click.Context(COMMANDS[name], info_name=f"bench/{name}", terminal_width=columns)
+    text = COMMANDS[name].get_help(context)
+    rows = [line for line in text.splitlines() if line.startswith("  -")]
+    assert [row for row in rows if not re.search(r"\S {2,}\S|\[.*\|.*\]", row)] == []
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_example_goes_on_behind_a_backslash_alone(name: str) -> None:
     """Pasted, its second line would be a command of its own."""

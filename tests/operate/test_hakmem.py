@@ -43,6 +43,22 @@ def test_help_names_each_command(words: tuple[str, ...]) -> None:
     assert all(name in done.stdout for name in COMMANDS)
 
 
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_each_command_has_a_row_of_the_help(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = [line.split(maxsplit=1) for line in hakmem("--help").stdout.splitlines()]
+    assert [[name, line] for name, line in COMMANDS.items() if [name, line] not in rows] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_option_has_what_it_is_for_beside_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = hakmem(name, "--help").stdout.splitlines()
+    assert [line for line in lines if line.startswith("  -") and "  " not in line.strip()] == []
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_help_of_its_own(name: str) -> None:
     done = hakmem(name, "--help")

@@ -62,8 +62,17 @@ def _list(programs: Sequence[Program], allocators: Sequence[Allocator], console:
 @click.option("--none", "nothing", is_flag=True, help="Run nothing; only --join.")
 @options.repetitions(7)
 @options.timeout
-@click.option("--programs", "folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--join", "earlier", multiple=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    *("--programs", "folder"),
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where bench/ is built. [newest in build/]",
+)
+@click.option(
+    *("--join", "earlier"),
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Add the rows of this earlier run, a file of its --save.",
+)
 @click.option("--save", "--json", "json_file", type=OUTPUT, help="Write all samples as JSON.")
 @options.tables()
 @click.option(
@@ -84,10 +93,7 @@ def main(
     may_install: bool,
     only_list: bool,
 ) -> None:
-    """Compare allocators in whole programs: time, memory, page faults, context switches.
-
-    --join adds the rows of earlier runs (their --save) to the tables and to what is written.
-    """
+    """Compare allocators in whole programs: time, memory, page faults, context switches."""
     console = terminal()
     check_outputs(json_file, markdown_file)
     known = _known()
