@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.core.errors import VersionError
+from pipeline.core.errors import PipelineError, ProfileError, VersionError
 from pipeline.core.nested import read_json
 from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import PRODUCTION, line_of, share_folder
@@ -78,6 +78,28 @@ def _none_current(line: str, roots: Sequence[Path], others: Sequence[str]) -> Ve
 
 
 def nothing(
+    profile: str | None, roots: Sequence[Path], variant: str, others: Sequence[str]
+) -> PipelineError:
+    """Return the error of a profile that there is not, or of which nothing is published."""
+    known = {file.stem for root in roots for file in root.glob("training/profiles/*.toml")}
+    if profile and known and profile not in known.union(others):
+        return _unknown(profile, sorted(known.union(others)))
+    return _unpublished(profile, roots, variant, others)
+
+
+def _unknown(profile: str, known: Sequence[str]) -> ProfileError:
+    """Return the error in the words of `pipeline`, which knows the same profiles."""
+    otherwise = (
+        "take one of these; in the repository, `.venv/bin/pipeline init NAME -- YOUR PROGRAM` "
+        "makes a new one"
+    )
+    return ProfileError(
+        f"unknown profile {profile!r}; known: {', '.join(known)}",
+        hint=did_you_mean(profile, known, otherwise, "--profile {}"),
+    )
+
+
+def _unpublished(
     profile: str | None, roots: Sequence[Path], variant: str, others: Sequence[str]
 ) -> VersionError:
     """Return the error where nothing is published, or of ``others``, which are profiles, alone.

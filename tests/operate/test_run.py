@@ -14,7 +14,7 @@ from made import Compile, built_library, compile_c, hakmem, library, publish
 from operate import elf, libraries, programs
 from operate.commands import run as command
 from operate.libraries import Library
-from pipeline.core.errors import UnfitError, VersionError
+from pipeline.core.errors import ProfileError, UnfitError, VersionError
 from pipeline.core.exit_codes import ExitCode
 from pipeline.core.processor import Processor
 
@@ -224,6 +224,21 @@ def test_before_anything_is_published_the_hint_can_be_typed_as_it_is(tmp_path: P
         libraries.find(None, None, "other", [tmp_path])
     assert "`.venv/bin/pipeline build`" in bare.value.hint
     assert "the package libhakmem" in bare.value.hint  # what a server without the tree can do
+
+
+def test_a_profile_that_there_is_not_is_told_where_nothing_is_published(tmp_path: Path) -> None:
+    profiles = tmp_path / "training/profiles"
+    profiles.mkdir(parents=True)
+    for name in ("mixed", "server"):
+        (profiles / f"{name}.toml").touch()
+    with pytest.raises(ProfileError, match="unknown profile 'sever'; known: mixed, server") as typo:
+        libraries.find("sever", None, "other", [tmp_path])
+    assert typo.value.hint == "did you mean --profile server?"
+    with pytest.raises(ProfileError, match="unknown profile 'qqq'") as other:
+        libraries.find("qqq", None, "other", [tmp_path])
+    assert "`.venv/bin/pipeline init NAME -- YOUR PROGRAM` makes a new one" in other.value.hint
+    with pytest.raises(VersionError, match="no library for profile 'server' is published"):
+        libraries.find("server", None, "other", [tmp_path])
 
 
 def test_a_prefix_without_a_library_is_named(tmp_path: Path) -> None:
