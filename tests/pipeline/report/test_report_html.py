@@ -100,6 +100,11 @@ def test_page_is_whole_and_has_every_section(html: str) -> None:
     check_page(html)
 
 
+def test_no_sign_is_added_to_what_is_undecided(html: str) -> None:
+    """A change that is shown, but not by the margin, would read "? faster (by 0.5 to 1.6 %)"."""
+    assert not re.search(r'content: "\?', html)
+
+
 def test_page_loads_nothing_from_elsewhere(html: str) -> None:
     assert not re.search(r"https?:|//[a-z]+\.|@import|url\((?!#)", html)
     assert not {"link", "img", "iframe", "object"} & set(Page(html).tags)
