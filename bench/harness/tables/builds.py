@@ -15,6 +15,7 @@ from pipeline.core.process import run_visible
 from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import AblationStep
 from pipeline.judge.icache import misses_ratio
+from pipeline.judge.model import VerifyResult
 from pipeline.report import text
 from pipeline.report.contents import last_step
 from pipeline.report.files import JSON, read_report
@@ -42,15 +43,8 @@ def figures_of(recipe: Recipe, source: Path | None) -> Found:
 def kept(model: ReportModel) -> Found:
     """Return the figures of a report that builds.md shows; None for each that it does not know."""
     verify, chain = model.verify, model.evidence.ablation if model.evidence else None
-    where = verify.environment
     return {
-        "environment": {
-            "date": verify.created,
-            "processor": where.kind,
-            **where.model_dump(include={"cpu", "cores", "kernel", "libc"}),
-            "load": [where.load_before, where.load_after],
-            "commit": _commit(model.source),
-        },
+        "environment": _environment(verify) | {"commit": _commit(model.source)},
         "profile": model.profile,
         "variant": model.variant,
         "mode": verify.mode,
@@ -61,6 +55,16 @@ def kept(model: ReportModel) -> Found:
         "taken branches": _taken_branches(model),
         "steps": [step.model_dump(mode="json") for step in chain.steps] if chain else [],
         "stages": {row.stage: row.seconds for row in model.stages},
+    }
+
+
+def _environment(verify: VerifyResult) -> Found:
+    where = verify.environment
+    return {
+        "date": verify.created,
+        "processor": where.kind,
+        **where.model_dump(include={"cpu", "cores", "kernel", "libc"}),
+        "load": [where.load_before, where.load_after],
     }
 
 
