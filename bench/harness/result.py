@@ -79,9 +79,17 @@ def _make(recipes: Sequence[recipe.Recipe], is_measured: bool, source: Path | No
         page.update(one)  # a page without marks is refused before anything is done
     for one in recipes:
         if is_measured:
-            place = _take(one, source) if one.report else _measure(one)
-            click.echo(f"saved {place}; its table is in docs/results/{one.page}")
+            _tell(_take(one, source) if one.report else _measure(one), one)
         _put(one.page, page.update(one))
+
+
+def _tell(kept: page.Saved, of: recipe.Recipe) -> None:
+    click.echo(f"saved {kept.path}; its table is in docs/results/{of.page}")
+    if kept.replaced:
+        click.echo(
+            f"it is {kept.made}, and replaces what was there {kept.replaced}: "
+            f"`git checkout {kept.path}` and `bench/result --pages` take that back"
+        )
 
 
 def _put(name: str, text: str) -> None:
@@ -92,11 +100,11 @@ def _put(name: str, text: str) -> None:
         click.echo(f"made anew: {place}")
 
 
-def _take(wanted: recipe.Recipe, source: Path | None) -> Path:
+def _take(wanted: recipe.Recipe, source: Path | None) -> page.Saved:
     return page.save_build(wanted, builds.figures_of(wanted, source))
 
 
-def _measure(wanted: recipe.Recipe) -> Path:
+def _measure(wanted: recipe.Recipe) -> page.Saved:
     environment, (_, kind) = {**describe_machine(), **_commit()}, today()
     page.check_place(page.place_of(wanted, kind), environment)
     samples = measure(wanted, lambda text: click.echo(text, err=True))

@@ -86,6 +86,17 @@ def test_it_measures_and_puts_the_table_between_the_marks(results: Path) -> None
     assert "medians of 3" in " ".join(text.split())
 
 
+def test_it_says_what_the_new_figures_replace_and_how_busy_both_were(results: Path) -> None:
+    first = CliRunner().invoke(result.main, ["table"])
+    assert "replaces" not in first.output
+    (file,) = (results / "data").iterdir()
+    quiet = page.read(file)
+    quiet["environment"] |= {"date": "2026-01-02T03:04:05", "load before": 0.25}
+    file.write_text(json.dumps(quiet), encoding="utf-8")
+    again = CliRunner().invoke(result.main, ["table"])
+    assert "replaces what was there of 2026-01-02, at a load of 0.2: `git checkout " in again.output
+
+
 def test_it_leaves_the_file_of_another_processor(results: Path) -> None:
     assert CliRunner().invoke(result.main, ["table"]).exit_code == 0
     (file,) = (results / "data").iterdir()

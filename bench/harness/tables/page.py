@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from textwrap import fill
@@ -25,14 +26,22 @@ _BY = """\
 `bench/result {name}` measures this anew by [its commands](../../bench/results/{name}.toml)."""
 
 
+@dataclass(frozen=True)
+class Saved:
+    """A file that was written: of when, and what it replaced; "" where it is the first."""
+
+    path: Path
+    made: str
+    replaced: str
+
+
 def place_of(recipe: Recipe, kind: str) -> Path:
     """Return the file of what was measured on a kind of processor."""
     return DATA / f"{recipe.name}-{kind}.json"
 
 
-def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: str) -> Path:
+def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: str) -> Saved:
     """Write what was measured on a kind of processor, in place of what is there of the same one."""
-    path = place_of(recipe, kind)
     medians = {
         row: {
             who: {figure: FIGURES[figure].whole(values) for figure, values in figures.items()}
@@ -46,20 +55,29 @@ def save(recipe: Recipe, samples: Kept, environment: dict[str, object], kind: st
         "medians": medians,
         "samples": samples,
     }
-    _write(recipe, path, found)
-    return path
+    return _write(recipe, place_of(recipe, kind), found)
 
 
-def save_build(recipe: Recipe, found: builds.Found) -> Path:
+def save_build(recipe: Recipe, found: builds.Found) -> Saved:
     """Write what is kept of a build, in place of that of its profile, kind and processor."""
-    path = place_of(recipe, builds.name_of(found))
-    _write(recipe, path, {**found, "samples": None})
-    return path
+    return _write(recipe, place_of(recipe, builds.name_of(found)), {**found, "samples": None})
 
 
-def _write(recipe: Recipe, path: Path, found: dict[str, Any]) -> None:
+def _write(recipe: Recipe, path: Path, found: dict[str, Any]) -> Saved:
+    replaced = _what_is_there(path)
     whole = {"table": recipe.name, **found}
     replace_text(path, json.dumps(whole, separators=(",", ":")) + "\n")
+    return Saved(path, _what_is_there(path), replaced)
+
+
+def _what_is_there(path: Path) -> str:
+    """Return when, and at which load, the file at ``path`` was measured; "" where there is none."""
+    if not path.exists():
+        return ""
+    where = read(path)["environment"]
+    loads = [one for one in (where.get("load before"), *where.get("load", ())) if one is not None]
+    load = f", at a load of {max(loads):.1f}" if loads else ""
+    return f"of {str(where['date'])[:10]}{load}"
 
 
 def check_place(path: Path, environment: dict[str, object]) -> None:
