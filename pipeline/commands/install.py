@@ -70,13 +70,12 @@ def install_command(
       pipeline install --prefix /usr/local --dry-run
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
+    from pipeline.core.lock import folder_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.install import carry_out
-    from pipeline.release.install_plan import plan_install
+    from pipeline.release.install_plan import check_prefix
     from pipeline.release.installed import Place
-    from pipeline.release.marks import read_marks, require_accepted
+    from pipeline.release.marks import require_accepted
     from pipeline.release.mending import require_undamaged
-    from pipeline.release.prune import remember_place
     from pipeline.release.wish import resolve
 
     profile = line_meant(profile, version)
@@ -86,6 +85,20 @@ def install_command(
     if destdir is None:
         _refuse_foreign(found)
     place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
+    check_prefix(place)
+    if not dry_run:
+        place.root.mkdir(parents=True, exist_ok=True)
+    with folder_lock(place.root, click.echo):
+        _install(found, place, Tree.here().dist(profile), dry_run=dry_run, force=force)
+
+
+def _install(found: Version, place: Place, dist: Path, *, dry_run: bool, force: bool) -> None:
+    """Install a version; a version that does not lie in ``dist`` is not the tree's to prune."""
+    from pipeline.release.install import carry_out
+    from pipeline.release.install_plan import plan_install
+    from pipeline.release.marks import read_marks
+    from pipeline.release.prune import remember_place
+
     replaced = place.replaced_by(found, read_marks(found.folder.parent))
     plan = plan_install(found, place, force=force)
     if replaced:
@@ -95,17 +108,20 @@ def install_command(
     if dry_run:
         _tell(plan)
         return
-    if found.folder.parent == Tree.here().dist(profile):  # a version elsewhere is not ours to prune
-        remember_place(found.folder.parent, place)
+    if found.folder.parent == dist:
+        remember_place(dist, place)
     if not plan.is_done:
         carry_out(plan, found, click.echo)
-    if plan.is_done:
-        return
+        _tell_installed(plan, found, replaced)
+
+
+def _tell_installed(plan: Plan, found: Version, replaced: str) -> None:
+    place = plan.place
     same = f"; {len(plan.there)} were there already" if plan.there else ""
     click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}{same}")
-    if replaced and destdir is None:
+    if replaced and place.destdir is None:
         click.echo(STILL_OLD)
-    if destdir is None:
+    if place.destdir is None:
         _tell_use(place)
 
 
@@ -149,19 +165,27 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant
       pipeline uninstall --prefix /usr/local --dry-run
       pipeline uninstall --prefix /usr/local
     """
-    from pipeline.release.install import carry_out
-    from pipeline.release.install_plan import plan_removal
+    from pipeline.core.lock import folder_lock
     from pipeline.release.installed import Place
 
-    plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None, variant))
+    place = Place(prefix, destdir.absolute() if destdir else None, variant)
+    with folder_lock(place.root, click.echo):
+        _uninstall(place, dry_run=dry_run)
+
+
+def _uninstall(place: Place, *, dry_run: bool) -> None:
+    from pipeline.release.install import carry_out
+    from pipeline.release.install_plan import plan_removal
+
+    plan = plan_removal(place)
     for name in plan.keep:
-        click.echo(f"kept, because it was changed: {plan.place.root / name}")
+        click.echo(f"kept, because it was changed: {place.root / name}")
     _tell_who_preloads(plan)
     if dry_run:
         _tell(plan)
     else:
         carry_out(plan, None, click.echo)
-        click.echo(f"removed {len(plan.remove)} files below {plan.place.root}")
+        click.echo(f"removed {len(plan.remove)} files below {place.root}")
 
 
 def _tell_who_preloads(plan: Plan) -> None:

@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -92,6 +92,28 @@ def marks_lock(folder: Path) -> Iterator[None]:
     with (folder / "marks-lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def folder_lock(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of a folder itself, so that no file of it stays there; say so and wait.
+
+    What is not there, or lies where folders have no locks, as on NFS, is used without one.
+    """
+    with ExitStack() as held:
+        with suppress(OSError):
+            opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            held.callback(os.close, opened)
+            _take_folder(opened, folder, say)
+        yield
+
+
+def _take_folder(opened: int, folder: Path, say: Callable[[str], None]) -> None:
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say(f"another run installs or removes files below {folder}; waiting for it")
+        fcntl.flock(opened, fcntl.LOCK_EX)
 
 
 def _self() -> str:

@@ -48,7 +48,7 @@ class Plan:
 
 def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
     """Return what an installation would do; UsageError if it would overwrite files of others."""
-    _check_prefix(place)
+    check_prefix(place)
     assert place.variant == version.variant, "a record would say the wrong thing"
     files = dict(_files(version))
     old = place.installed()
@@ -79,7 +79,7 @@ def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
 
 def plan_removal(place: Place) -> Plan:
     """Return what a removal would do; VersionError if nothing is installed there."""
-    _check_prefix(place)
+    check_prefix(place)
     record = place.installed()
     if record is None:
         raise VersionError(
@@ -99,7 +99,8 @@ def _files(version: Version) -> Iterator[tuple[str, Path]]:
     yield f"{share_folder(version.variant)}/{MANIFEST}", version.folder / MANIFEST
 
 
-def _check_prefix(place: Place) -> None:
+def check_prefix(place: Place) -> None:
+    """Raise UsageError for a path that would depend on where somebody stands."""
     for name, path in (("--prefix", place.prefix), ("--destdir", place.destdir)):
         if path is not None and not path.is_absolute():
             raise UsageError(f"{name} {path} is not an absolute path", hint=f"{name} $PWD/{path}")
