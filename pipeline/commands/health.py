@@ -28,7 +28,10 @@ NOTHING = "nothing published"
 
 
 @click.command("health")
-@any_profile_option("Profile: training/profiles/NAME.toml, or NAME+hardened.  [default: mixed]")
+@any_profile_option(
+    "Profile: training/profiles/NAME.toml, or NAME+hardened.  "
+    "[default: mixed, or the only one with a version]"
+)
 @click.option("--all", "every", is_flag=True, help="All profiles, each with its current version.")
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import profile_option
+from pipeline.commands.profile_options import only_line_option
 from pipeline.commands.versions import complete_version
 
 
 @click.command("package")
-@profile_option
+@only_line_option
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option(
     "--output",
@@ -31,7 +31,8 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
 
     \b
     Examples:
-      pipeline package --profile mixed -o /tmp/packages
+      pipeline package -o /tmp/packages                     # of mixed
+      pipeline package --profile server -o /tmp/packages
       apt install /tmp/packages/libhakmem_*.deb /tmp/packages/hakmem-tools_*.deb
     """
     from pipeline.core.errors import UsageError

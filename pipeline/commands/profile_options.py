@@ -100,6 +100,11 @@ def version_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return _profile(_ONLY_ONE)(_variant(command))
 
 
+def only_line_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--profile`` without ``--variant``, where `line_meant` looks for the line."""
+    return _profile(_ONLY_ONE)(command)
+
+
 def any_profile_option(words: str) -> Callable[[Any], Any]:
     """Return the option ``--profile`` of a command that also means something without one."""
     return click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.line_meant import line_meant
-from pipeline.commands.profile_options import line_option
+from pipeline.commands.profile_options import version_option
 from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@line_option
+@version_option
 @click.argument("path", required=False, shell_complete=complete_version)
 def verify_command(profile: str, path: str | None) -> int:
     """Check the files of a published version, or one library.

@@ -40,6 +40,18 @@ def refused(*words: str) -> VersionError:
     return error
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["report"], ["verify"], ["health"], ["rollback"], ["history"], ["package"]),
+        *(["diff"], ["install"], ["bundle", "export"], ["layout", "check"], ["layout", "show"]),
+    ],
+)
+def test_the_help_says_which_profile_is_taken(words: list[str]) -> None:
+    told = " ".join(typed(*words, "--help").output.split())
+    assert "mixed, or the only one with a version" in told
+
+
 @pytest.mark.usefixtures("tree")
 @pytest.mark.parametrize(
     "words",
