@@ -30,7 +30,8 @@ def uncommitted(source: Source | None, profile: str) -> Iterator[Finding]:
     names = text.first_of(source.changed, MOST_FILES)
     mine = source.changed == (f"training/profiles/{profile}.toml",)
     kind = Finding.note if mine else Finding.doubt
-    yield kind("built from files that are not committed", names, "reproduce")
+    detail = f"{names}; its commit alone does not make this library again, until they are in one"
+    yield kind("built from files that are not committed", detail, "reproduce")
 
 
 def lenient(result: VerifyResult, names: Collection[str]) -> Iterator[Finding]:

@@ -40,7 +40,9 @@ def test_files_that_are_in_no_commit_are_named() -> None:
     files = ("a.toml", "b.toml", "c.toml", "d.toml", "e.toml")
     source = Source(commit="c0ffee", clean=False, command=None, changed=files)
     (found,) = uncommitted(source, "mixed")
-    assert found.detail == "a.toml, b.toml, c.toml, d.toml and 1 more"
+    named, why = found.detail.split("; ")
+    assert named == "a.toml, b.toml, c.toml, d.toml and 1 more"
+    assert why == "its commit alone does not make this library again, until they are in one"
     assert not list(uncommitted(source.model_copy(update={"clean": True}), "mixed"))
     assert not list(uncommitted(None, "mixed"))
     mine = {"changed": ("training/profiles/mixed.toml",)}
