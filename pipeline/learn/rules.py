@@ -1,7 +1,8 @@
 """The rules: what figures of production suggest, as moves of the geometry with their reasons.
 
 A rule is a guess, as the moves of `pipeline tune` are: the judge says whether it pays. So there is
-one threshold for all of them, low enough that little is missed: a tenth.
+one threshold for all of them, low enough that little is missed: a tenth. What is counted must also
+have happened so often that a judge could see it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,13 @@ from pipeline.tune.move import Move, constant, depths, slabs
 
 NOTABLE = 0.1
 """A share of less than a tenth is left alone."""
+
+SEEN_FROM = 1000
+"""Fewer events than these, in all samples, are left alone, whatever their share.
+
+A page fault or a retired run costs some microseconds. A thousand of them take milliseconds of the
+minute that `pipeline learn --pid` looks, and no judge sees a ten-thousandth.
+"""
 
 DENSE_FROM = 18 << 20
 """Bytes from which the library itself looks at huge pages (option HAKMEM_HUGE_PAGES)."""
@@ -73,8 +81,9 @@ def _purge_sooner(figures: Figures, base: Geometry) -> Iterator[Proposal]:
 
 
 def _purge_later(figures: Figures, base: Geometry) -> Iterator[Proposal]:
-    if figures.purge_faults >= NOTABLE:
-        purged, faults = (figures.counters[n] for n in ("purged_pages", "minor_page_faults_total"))
+    faults = figures.counters.get("minor_page_faults_total", 0)
+    if figures.purge_faults >= NOTABLE and figures.purge_faults * faults >= SEEN_FROM:
+        purged = figures.counters["purged_pages"]
         reason = (
             f"{purged:,} pages were purged while there were {faults:,} page faults: up "
             f"to {figures.purge_faults:.0%} of these may be for memory that was purged too soon"
@@ -85,8 +94,9 @@ def _purge_later(figures: Figures, base: Geometry) -> Iterator[Proposal]:
 
 def _retire_less(figures: Figures, base: Geometry) -> Iterator[Proposal]:
     retired = figures.grown("runs_given", "runs_taken")
-    if retired >= NOTABLE:
-        taken, given = (figures.counters[name] for name in ("runs_taken", "runs_given"))
+    given = figures.counters.get("runs_given", 0)
+    if retired >= NOTABLE and given >= SEEN_FROM:
+        taken = figures.counters["runs_taken"]
         warm = base.value("warm_slabs")
         reason = (
             f"{given:,} runs of pages were retired while {taken:,} were taken: more empty slabs "

@@ -40,10 +40,12 @@ def test_a_calm_program_gets_none() -> None:
         ({"dirty_bytes": 2e7}, {}, ["default_purge_delay=100"]),
         ({"dirty_bytes": 9e6}, {}, []),
         ({"magazine_bytes": 2e7}, {}, ["deep_bytes=131072", "shallow-magazines"]),
-        ({}, {"purged_pages": 100, "minor_page_faults_total": 100}, ["default_purge_delay=3000"]),
-        ({}, {"purged_pages": 1, "minor_page_faults_total": 1000}, []),
-        ({}, {"runs_taken": 100, "runs_given": 10}, ["warm_slabs=4"]),
-        ({}, {"runs_taken": 100, "runs_given": 9}, []),
+        ({}, {"purged_pages": 100, "minor_page_faults_total": 1000}, ["default_purge_delay=3000"]),
+        ({}, {"purged_pages": 100, "minor_page_faults_total": 999}, []),
+        ({}, {"purged_pages": 100, "minor_page_faults_total": 20000}, []),
+        ({}, {"runs_taken": 10000, "runs_given": 1000}, ["warm_slabs=4"]),
+        ({}, {"runs_taken": 999, "runs_given": 999}, []),
+        ({}, {"runs_taken": 10010, "runs_given": 1000}, []),
         ({"slab_returned_bytes": 5e7}, {}, ["default_huge_pages=1"]),
         ({"huge_page_advised_bytes": 0}, {}, ["default_huge_pages=2"]),
     ],
@@ -58,7 +60,7 @@ def test_each_rule_begins_at_its_threshold(
         assert any(letter.isdigit() for letter in one.move.reason)
 
 
-PURGED = {"purged_pages": 100, "minor_page_faults_total": 100}
+PURGED = {"purged_pages": 100, "minor_page_faults_total": 1000}
 
 
 @pytest.mark.parametrize(
