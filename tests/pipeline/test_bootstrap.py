@@ -402,6 +402,25 @@ def test_what_the_tests_add_is_said_with_its_reason(clone: Path, machine: Path) 
     assert bootstrap(clone, machine, "test").stderr == ""
 
 
+def test_alone_it_says_what_is_there_and_what_to_type_next(clone: Path, machine: Path) -> None:
+    """It ended in the help of pipeline."""
+    made_up(clone)
+    replace(clone / ".venv/bin", "pipeline", f": {clone}/.venv/bin/python; echo Usage: pipeline")
+    replace(machine, "dpkg-query", ALL_THERE)
+    done = subprocess.run(
+        [clone / "bootstrap"],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(machine), "HOME": "/"},
+        cwd=clone,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage" not in done.stdout
+    assert "ready: 2 Debian packages are installed: cmake valgrind\n" in done.stdout
+    assert "\nnext:  .venv/bin/pipeline doctor  " in done.stdout
+    assert "  .venv/bin/pipeline build --profile mixed  " in done.stdout
+
+
 def test_second_run_is_quick_because_it_starts_few_programs(clone: Path, machine: Path) -> None:
     made_up(clone)
     log = clone / "started"
