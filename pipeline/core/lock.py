@@ -4,19 +4,56 @@ from __future__ import annotations
 
 import fcntl
 import itertools
+import json
 import os
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TextIO
 
 from pipeline.core.errors import BusyError
+from pipeline.core.nested import read_json
 from pipeline.core.output import on_one_line
 
-_PUBLISHING = ("build", "bundle import")
+_HOLDER = "lock-holder"
+_PUBLISHING = (("build",), ("bundle", "import"))
+"""Words after which a run may publish a version: a review or an experiment does not."""
+
+
+@dataclass(frozen=True)
+class _Holder:
+    """The run that has the lock of a tree, as it has written of itself."""
+
+    process: int
+    words: tuple[str, ...]
+    since: str
+
+    @classmethod
+    def this(cls) -> _Holder:
+        """Return this very run."""
+        return cls(os.getpid(), tuple(sys.argv[1:]), time.strftime("%H:%M"))
+
+    @classmethod
+    def read(cls, file: Path) -> _Holder | None:
+        """Return what a file tells of a run; None where nobody can read that."""
+        try:
+            said = read_json(file)
+            return cls(int(said["process"]), tuple(map(str, said["words"])), str(said["since"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    @property
+    def publishes(self) -> bool:
+        """Whether it may publish a version."""
+        return any(self.words[: len(begin)] == begin for begin in _PUBLISHING)
+
+    def __str__(self) -> str:
+        words = on_one_line(shlex.join(["pipeline", *self.words]))
+        return f"process {self.process}, `{words}`, since {self.since}"
 
 
 @contextmanager
@@ -26,7 +63,7 @@ def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterat
     When another run has it: with ``wait`` say so and wait, else raise BusyError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    holder = folder / "lock-holder"
+    holder = folder / _HOLDER
     with (folder / "lock").open("a") as lock:
         if not _takes(lock):
             sentence = _sentence(folder)
@@ -34,7 +71,7 @@ def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterat
                 raise BusyError(sentence, hint="wait until it has ended")
             say(f"{sentence}; waiting for it")
             _wait_for(lock, folder, say)
-        holder.write_text(_self(), encoding="utf-8")
+        holder.write_text(json.dumps(asdict(_Holder.this())), encoding="utf-8")
         yield  # closed, the file lets go of the lock
 
 
@@ -72,13 +109,14 @@ def other_run(folder: Path) -> str:
 
 
 def publishing_run(folder: Path) -> str:
-    """Return the same of a run that may publish a version: a review or an experiment does not."""
-    other = other_run(folder)
-    return other if any(f"`pipeline {one}" in other for one in _PUBLISHING) else ""
+    """Return the same of a run that may publish a version."""
+    holder = _Holder.read(folder / _HOLDER)
+    return other_run(folder) if holder is not None and holder.publishes else ""
 
 
 def _sentence(folder: Path) -> str:
-    return f"another pipeline run works in this tree ({_describe(folder / 'lock-holder')})"
+    holder = _Holder.read(folder / _HOLDER) or "process unknown"
+    return f"another pipeline run works in this tree ({holder})"
 
 
 @contextmanager
@@ -114,15 +152,3 @@ def _take_folder(opened: int, folder: Path, say: Callable[[str], None]) -> None:
     except BlockingIOError:
         say(f"another run installs or removes files below {folder}; waiting for it")
         fcntl.flock(opened, fcntl.LOCK_EX)
-
-
-def _self() -> str:
-    words = shlex.join(["pipeline", *sys.argv[1:]])
-    return f"process {os.getpid()}, `{on_one_line(words)}`, since {time.strftime('%H:%M')}"
-
-
-def _describe(holder: Path) -> str:
-    try:
-        return holder.read_text(encoding="utf-8")
-    except OSError:
-        return "process unknown"

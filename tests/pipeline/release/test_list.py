@@ -11,7 +11,7 @@ from rollback_support import BAD, OLD, make, tree_of_two, version
 from pipeline.cli import cli
 from pipeline.core import output
 from pipeline.core.errors import VersionError
-from pipeline.core.lock import tree_lock
+from pipeline.core.lock import other_run, publishing_run, tree_lock
 from pipeline.core.paths import Tree
 from pipeline.core.report_error import report_error
 from pipeline.release.current import current
@@ -127,6 +127,25 @@ def test_a_version_of_no_profile_says_where_nothing_is_published(tree: Tree) -> 
     assert isinstance(done.exception, VersionError)
     assert "nothing is published for profile 'mixed'" in done.exception.message
     assert "-p p" in done.exception.hint
+
+
+@pytest.mark.parametrize(
+    ("words", "publishes"),
+    [
+        (["build", "-p", "mixed"], True),
+        (["bundle", "import", "a.tar.gz"], True),
+        (["bundle", "export"], False),
+        (["experiment", "note", "slower than `pipeline build` says"], False),
+    ],
+)
+def test_the_command_of_a_run_decides_whether_it_publishes(
+    words: list[str], publishes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["pipeline", *words])
+    with tree_lock(tmp_path, wait=False, say=print):
+        assert bool(publishing_run(tmp_path)) is publishes
+        (tmp_path / "lock-holder").write_text("of an older pipeline", encoding="utf-8")
+        assert "(process unknown)" in other_run(tmp_path)
 
 
 @pytest.mark.parametrize("command", ["list", "report", "history"])
