@@ -37,7 +37,7 @@ class Answer:
 class _Connection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
-    def __init__(self, path: str, listener: int | None) -> None:
+    def __init__(self, path: str, listener: int) -> None:
         """Remember the path, and who must listen there; nothing is opened yet."""
         super().__init__("localhost", timeout=_SECONDS)
         self._path, self._listener = path, listener
@@ -49,7 +49,7 @@ class _Connection(http.client.HTTPConnection):
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self.sock.connect(self._path)
         self.sock.settimeout(_SECONDS)
-        if self._listener not in (None, peer(self.sock)):
+        if self._listener != peer(self.sock):
             raise _NotIts
 
 
@@ -65,17 +65,11 @@ def peer(client: socket.socket) -> int:
     return pid
 
 
-def ask(process: Process, path: str, method: str, page: str) -> Answer:
-    """Return what is answered at a path; UsageError says what to do where nothing is."""
-    with _told(process, path):
-        return _ask(path, method, page, None)
-
-
 def ask_itself(process: Process, path: str, method: str, page: str) -> Answer:
-    """Return the same, if this very process listens there: else UsageError, and nothing is sent.
+    """Return what is answered at a path, if this very process listens there.
 
-    Whoever is cut off asks once more: a busy machine may keep us waiting for longer than the
-    library waits for us.
+    Else UsageError says what to do, and nothing is sent. Whoever is cut off asks once more: a busy
+    machine may keep us waiting for longer than the library waits for us.
     """
     with _told(process, path):
         try:
@@ -84,7 +78,7 @@ def ask_itself(process: Process, path: str, method: str, page: str) -> Answer:
             return _ask(path, method, page, process.pid)
 
 
-def _ask(path: str, method: str, page: str, listener: int | None) -> Answer:
+def _ask(path: str, method: str, page: str, listener: int) -> Answer:
     connection = _Connection(path, listener)
     try:
         connection.request(method, page)
