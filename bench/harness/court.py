@@ -36,7 +36,7 @@ from pipeline.toolchain.find import find_toolchain
 Answer = tuple[Verdict, Interval | None, int | None]
 
 TIMES_AS_LONG = 5
-"""What is measured at length takes so many budgets of a judgement."""
+"""What is measured at length takes so many budgets of a judgement, and of its fewest pairs."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class Court:
     def _at_length(self, request: JudgeRequest) -> Answer:
         budget_s = TIMES_AS_LONG * request.self_check_s
         asked = replace(dosed(request, self.rounds), time_budget_s=budget_s)
-        found = at_length(asked, runner_of(_slowed_library(request), request.logs))
+        runner = runner_of(_slowed_library(request), request.logs)
+        found = at_length(asked, runner, TIMES_AS_LONG)
         return throughput_key(found, asked.margins).verdict, found.overall, found.pairs
 
     def _shuffled(self, request: JudgeRequest) -> Answer:

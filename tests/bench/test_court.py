@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bench.harness import court as module
-from bench.harness.court import Court
+from bench.harness.court import TIMES_AS_LONG, Court
 from bench.harness.dosed import rounds_for
 from bench.harness.judged import LONG, ONE_DOSE, SHUFFLED
 from pipeline.judge.counting.told import Told
@@ -115,7 +115,9 @@ def test_one_dose_makes_all_together_lose_two_per_cent_and_is_calibrated_once(
     assert first.ratio == pytest.approx(1 / 1.02, abs=1e-4)
     assert (first.verdict, first.right, first.rounds) == ("NO-GO", True, court.rounds)
     runner.rounds.clear()
-    assert court.judge(LONG, 1, tmp_path).ratio == pytest.approx(first.ratio)
+    long = court.judge(LONG, 1, tmp_path)
+    assert long.ratio == pytest.approx(first.ratio)
+    assert first.pairs is not None and long.pairs == TIMES_AS_LONG * first.pairs
     assert set(runner.rounds) == {(name, court.rounds) for name in COST}
 
 
