@@ -38,6 +38,7 @@ BUNDLE, VERDICT = "bundle.json", "verdict.json"
 LARGEST = 64 << 20
 # And so much for the headers of all files in it.
 HEADERS = 1 << 20
+MOST_FILES = HEADERS // tarfile.BLOCKSIZE
 # The stages whose flags decide the bytes of each step's library.
 _STAGES = {
     "tune": ("geometry", "finish"),
@@ -51,7 +52,9 @@ _STAGES = {
 # These steps have edge counts.
 _LAID_OUT = ("bolt", "samples")
 _NAME = re.compile(r"(bundle|manifest|verdict)\.json|profile/[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeError)
+# Also what tarfile raises at numbers that are none, or lead before the file; and at a long row of
+# headers that each announce another one.
+_READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, RecursionError)
 
 
 class Bundle(BaseModel):
@@ -210,15 +213,17 @@ def _decompress(file: Path) -> bytes:
 def _read(file: Path) -> dict[str, bytes]:
     """Return the files in a bundle by name, and nothing that a bundle has no use for."""
     files: dict[str, bytes] = {}
+    size = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(_decompress(file)), mode="r:") as tar:
             for entry in tar:
-                if not entry.isreg() or not _NAME.fullmatch(entry.name) or entry.name in files:
+                size += entry.size
+                if not _is_plain(entry) or not _NAME.fullmatch(entry.name) or entry.name in files:
                     raise DataError(
                         f"{file}: {entry.name!r} has no place in a bundle",
                         hint="do not use it, unless you know who made it",
                     )
-                if entry.size + sum(map(len, files.values())) > LARGEST:
+                if size > LARGEST or len(files) == MOST_FILES:
                     raise DataError(
                         f"{file}: with {entry.name} it is larger than any bundle",
                         hint="get it again from where it was exported",
@@ -231,3 +236,10 @@ def _read(file: Path) -> dict[str, bytes]:
             hint="get it again from where it was exported",
         ) from error
     return files
+
+
+def _is_plain(entry: tarfile.TarInfo) -> bool:
+    """Return whether it is a file of a possible size; one with holes would be longer than it is."""
+    return (
+        entry.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not entry.sparse and entry.size >= 0
+    )

