@@ -25,6 +25,9 @@ LONGEST_HEAD = 1000
 MOST_CALLS = 32
 """Calls of a stack that the library keeps (HAK_STACK_MOST): the innermost ones."""
 
+DEEPEST = 256
+"""Calls of a stack that are read: gperftools keeps 254, and trees are walked call by call."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -103,7 +106,7 @@ def _sites(path: Path, lines: Iterable[tuple[int, str]], rate: int) -> tuple[int
         if line == "MAPPED_LIBRARIES:":
             return lost, sites
         if found := _SITE.fullmatch(line):
-            sites.append(_site(found, rate))
+            sites.append(_site(path, number, found, rate))
         elif found := _LOST.fullmatch(line):
             lost = int(found[1])
         elif line.strip():
@@ -117,10 +120,16 @@ def _sites(path: Path, lines: Iterable[tuple[int, str]], rate: int) -> tuple[int
     )
 
 
-def _site(found: re.Match[str], rate: int) -> Site:
+def _site(path: Path, number: int, found: re.Match[str], rate: int) -> Site:
+    stack = found[5].split()
+    if len(stack) > DEEPEST:
+        raise DataError(
+            f"{path}:{number}: a stack of {len(stack):,} calls; {DEEPEST} are read at most",
+            hint="is the file whole? Let the program write it again",
+        )
     live, live_bytes, count, count_bytes = (int(found[n]) for n in range(1, 5))
     return Site(
-        tuple(int(word, 16) for word in found[5].split()),
+        tuple(int(word, 16) for word in stack),
         estimate(live, live_bytes, rate),
         estimate(count, count_bytes, rate),
         live,

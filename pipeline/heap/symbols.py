@@ -140,6 +140,8 @@ def _names_in(
 
 def _linked(file: Path, offsets: Iterable[int]) -> list[int]:
     """Return the addresses that the linker gave to what stands at offsets in a file."""
+    if not file.is_file():
+        raise FileNotFoundError(file)  # a pipe of that name would have us wait for its writer
     with file.open("rb") as stream:
         loads = [s.header for s in ELFFile(stream).iter_segments("PT_LOAD")]
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,10 +10,9 @@ from typing import TYPE_CHECKING
 from pipeline.core.errors import ArtifactError
 from pipeline.rebuild.consent import COMMANDS, require_consent
 from pipeline.rebuild.differences import differences, flag_differences, refuse_others
-from pipeline.rebuild.imported import Imported, imported_setup, kept_verdict
+from pipeline.rebuild.imported import Imported, bundled_factors, imported_setup, kept_verdict
 from pipeline.rebuild.step import compile_step
 from pipeline.release.bundle import Bundle
-from pipeline.release.contents import FACTORS
 from pipeline.stages.build.baseline import Baseline, baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.record import record
@@ -41,7 +39,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     is not ``allowed`` is refused: ToolError or DataError.
     """
     check_writable(shop.tree.dist(shop.line))
-    setup = imported_setup(shop, imported)
+    setup, factors = imported_setup(shop, imported), bundled_factors(imported)
     early = refuse_others(differences(shop, setup, imported), allowed)
     if early:  # it will be judged: ask before anything is built
         require_consent(shop.tree, shop.profile, allowed)
@@ -63,7 +61,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         candidate=candidate,
         archive=archive,
         profile=profile,
-        factors=json.loads((imported.profile / FACTORS).read_text(encoding="utf-8")),
+        factors=factors,
         verdict=verdict,
         geometry=setup.geometry,
         inputs=imported.profile,

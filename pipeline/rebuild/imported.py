@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import PositiveInt, TypeAdapter, ValidationError
 
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import DataError
@@ -15,7 +15,7 @@ from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
-from pipeline.release.contents import GEOMETRY
+from pipeline.release.contents import FACTORS, GEOMETRY
 from pipeline.release.version import PROFILE
 from pipeline.stages.build.configure import Setup, configure, require_level
 from pipeline.stages.build.workshop import Library, Workshop
@@ -88,6 +88,19 @@ def bundled_geometry(shop: Workshop, imported: Imported) -> Geometry | None:
     return parse_geometry(imported.profile / GEOMETRY, default_geometry(shop.tree))
 
 
+def bundled_factors(imported: Imported) -> dict[str, int]:
+    """Return how much each training weighs; DataError where the bundle's file does not say it."""
+    path, _ = imported.input(FACTORS)
+    try:
+        return TypeAdapter(dict[str, PositiveInt]).validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(
+            f"the bundle of {imported.bundle.version}: {FACTORS} is not valid: "
+            f"{error.errors()[0]['msg']}",
+            hint="get it again from where it was exported",
+        ) from error
+
+
 def kept_verdict(imported: Imported, library: Library) -> Verdict | None:
     """Return the verdict that came with the bundle, if it is about the very bytes of ``library``.
 
@@ -96,6 +109,6 @@ def kept_verdict(imported: Imported, library: Library) -> Verdict | None:
     verdict = Verdict(imported.artifact)
     try:
         judged = verdict.result().tuned.sha256
-    except ValidationError:
+    except ValueError:  # of pydantic, or of a text that is none
         return None
     return verdict if judged == library.digest else None

@@ -149,6 +149,11 @@ def _read_list(path: Path) -> tuple[str, ...]:
             f"{path}: {error.strerror}; a layout has hot.txt and cold.txt",
             hint="`layout.name` in the profile names a folder of layouts/",
         ) from error
+    except UnicodeDecodeError as error:
+        raise ProfileError(
+            f"{path}: it is not UTF-8 text: {error}",
+            hint="a line has the name of one function; # begins a comment",
+        ) from error
     names: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         name = line.split("#", 1)[0].strip()

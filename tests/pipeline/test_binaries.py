@@ -199,6 +199,12 @@ def test_bad_lists_are_refused(hot: str, cold: str, message: str, tmp_path: Path
         read_lists(tmp_path)
 
 
+def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "hot.txt").write_bytes(b"hak_malloc\n\xff\n")
+    with pytest.raises(ProfileError, match=r"hot\.txt: it is not UTF-8 text"):
+        read_lists(tmp_path)
+
+
 def test_missing_list_is_named(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match=r"hot\.txt: No such file"):
         read_lists(tmp_path)

@@ -22,6 +22,7 @@ enum {
     TRACE_VERSION_OLDEST = 1, /* that is read */
     TRACE_SECTION_BYTES = 4096,
     TRACE_BLOCK_ALIGN = 64,
+    TRACE_LENGTH_MAX = 64 << 10, /* no block is longer: readers look at it before they sum it up */
     TRACE_BLOCK_MAGIC = 0x424b4148, /* "HAKB" */
     TRACE_COMMAND_BYTES = 2048,
     TRACE_RECORD_MAX = 48,       /* no record is longer, with room for the stores of 8 bytes */

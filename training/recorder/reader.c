@@ -64,8 +64,8 @@ uint64_t trace_about_events(const trace_part *part) {
 /* A block that is not sealed, or is but in name, reaches to where the next thing begins. */
 static void judge(const trace_file *file, trace_span *span, uint64_t records, uint64_t sum) {
     bool sealed = span->length > 0;
-    if (sealed && span->length <= file->length - records &&
-        sum == trace_sum(span->records, span->length)) {
+    bool fits = span->length <= TRACE_LENGTH_MAX && span->length <= file->length - records;
+    if (sealed && fits && sum == trace_sum(span->records, span->length)) {
         span->state = TRACE_SEALED;
         return;
     }
@@ -125,7 +125,11 @@ static int by_thread_then_stamp(const void *left, const void *right) {
 static void note_spoilt(const trace_file *file, trace_part *part, uint64_t offset) {
     const trace_block *block = (const void *)(file->bytes + offset);
     bool cut_off = block->length > file->length - offset - sizeof *block;
-    note_damage(part, cut_off ? "a block is cut off" : "the checksum of a block is wrong", offset);
+    note_damage(part,
+                cut_off                            ? "a block is cut off"
+                : block->length > TRACE_LENGTH_MAX ? "a block is longer than any"
+                                                   : "the checksum of a block is wrong",
+                offset);
 }
 
 /* Leaves one copy of each block, and none that is spoilt: that is the damage. */

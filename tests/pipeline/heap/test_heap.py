@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,7 @@ def test_no_sample_stands_for_nothing() -> None:
         (HEAD + SITES, "ends before its list of mappings"),
         (HEAD.replace("/1024", f"/{'1' * 5000}") + TAIL, "is no heap profile"),
         (HEAD + f"1: 1 [1: {'1' * 400}] @ 0x1\n" + TAIL, ":3: neither a site"),
+        (HEAD + f"1: 1 [1: 1] @{' 0x1' * 1000}\n" + TAIL, ":3: a stack of 1,000 calls"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -143,6 +145,16 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -
         read(path)
     assert words in refused.value.message
     assert refused.value.hint
+
+
+def test_a_mapping_that_is_a_pipe_by_now_is_not_waited_for(tmp_path: Path) -> None:
+    path, pipe = tmp_path / "one.heap", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = f"{HEAD}1: 1 [1: 1] @ 0x1001\n\nMAPPED_LIBRARIES:\n1000-2000 r-xp 0 00:00 1 {pipe}\n"
+    path.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pipeline", "heap", path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert "pipe+0x0" in done.stdout, done
 
 
 def test_a_mapping_whose_name_is_damaged_is_left_out(tmp_path: Path) -> None:

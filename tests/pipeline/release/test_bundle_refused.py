@@ -25,7 +25,7 @@ from pipeline.profile.load import parse_profile
 from pipeline.profile.workload import Trace
 from pipeline.rebuild import from_bundle as rebuilding
 from pipeline.rebuild.consent import require_consent
-from pipeline.rebuild.imported import Imported, kept_verdict
+from pipeline.rebuild.imported import Imported, bundled_factors, kept_verdict
 from pipeline.release.bundle import unpack
 from pipeline.release.contents import FACTORS
 from pipeline.stages.build.configure import Setup
@@ -161,6 +161,23 @@ def test_a_verdict_about_another_library_is_not_kept(tmp_path: Path) -> None:
     assert kept_verdict(imported, library("0" * 64)) is None
 
 
+def test_a_verdict_that_is_no_text_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "verdict.json").write_bytes(b'{"\xff')
+    receipt = Receipt("bundle", "", {}, {"verdict.json": ""}, 0.0)
+    artifact = Artifact(tmp_path, receipt, fresh=False)
+    library = Library(tmp_path / "x.so", "0" * 64, artifact)
+    assert kept_verdict(cast(Imported, SimpleNamespace(artifact=artifact)), library) is None
+
+
+@pytest.mark.parametrize("text", [b"[", b"\xff", b'{"a": "b"}', b'{"a": -1}', b"[" * 90_000])
+def test_weights_that_are_none_are_refused(text: bytes, tmp_path: Path) -> None:
+    """They were read at the end of the build alone, and then as they were."""
+    (tmp_path / FACTORS).write_bytes(text)
+    imported = MagicMock(input=lambda name: (tmp_path / name, ""))
+    with pytest.raises(DataError, match=f"{FACTORS} is not valid"):
+        bundled_factors(imported)
+
+
 FOREIGN = """
 schema_version = 1
 name = "foreign"
@@ -242,7 +259,7 @@ def test_a_rebuild_asks_before_it_judges(
 ) -> None:
     """Before anything is built where that is known by then, else before the judge begins."""
     made = MagicMock()
-    for name in ("check_writable", "imported_setup", "static", "compile_step"):
+    for name in ("check_writable", "imported_setup", "bundled_factors", "static", "compile_step"):
         monkeypatch.setattr(rebuilding, name, made)
     monkeypatch.setattr(rebuilding, "differences", lambda *_: early)
     monkeypatch.setattr(rebuilding, "flag_differences", lambda *_: {})
@@ -314,7 +331,7 @@ def test_what_a_foreign_build_may_lose_counts_for_its_own_verdict_alone(
     published = MagicMock()
     monkeypatch.setattr(rebuilding, "publish", published)
     bundle = MagicMock(allow_neutral=True, allow_regression=("throughput",))
-    imported = MagicMock(bundle=bundle, profile=tmp_path)
+    imported = MagicMock(bundle=bundle, profile=tmp_path, input=lambda name: (tmp_path / name, ""))
     (tmp_path / FACTORS).write_text("{}", encoding="utf-8")
     profile, no = MagicMock(), MagicMock()
     shop = Workshop(Tree(tmp_path), profile, no, no, no, Options(allow_regression=("larson",)))

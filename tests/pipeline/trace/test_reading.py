@@ -180,6 +180,19 @@ def test_the_version_before_is_read(recorder: Recorder, single: Path) -> None:
     assert np.array_equal(recorder.read(path).rows, recorder.read(single).rows)
 
 
+def test_a_block_that_is_longer_than_any_is_damage(recorder: Recorder, single: Path) -> None:
+    """Many headers that each claim the rest of the file were summed up for hours."""
+    records = bytes(CHUNK + 64)
+    header = b"HAKB" + bytes(28)
+    header += word_sum(header).to_bytes(8, "little")
+    header += (
+        len(records).to_bytes(8, "little") + word_sum(records).to_bytes(8, "little") + bytes(8)
+    )
+    path = recorder.folder / "long.trace"
+    path.write_bytes(single.read_bytes()[:HEADER] + header + records)
+    assert f"a block is longer than any at byte {HEADER}" in recorder.read(path).process.damage
+
+
 def test_a_damaged_header_is_named(recorder: Recorder, single: Path) -> None:
     path = recorder.folder / "header.trace"
     path.write_bytes(single.read_bytes()[:20] + b"\xff" + single.read_bytes()[21:])
