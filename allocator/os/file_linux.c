@@ -64,6 +64,8 @@ long hak_os_read_trusted(const char *path, char *text, size_t size, const char *
         *why = "cannot be read";
     if (*why == NULL && (size_t)length == size - 1)
         *why = "is too long";
+    if (*why == NULL && strlen(text) != (size_t)length)
+        *why = "has a zero byte, so it is no text";
     hak_call_drop(file);
     errno = saved_errno;
     return *why == NULL ? length : -1;

@@ -177,10 +177,14 @@ static void a_string_is_read_like_variables(void) {
 
 static char path[] = "/tmp/hakmem-conf-XXXXXX";
 
-static void write_file(const char *content) {
+static void write_bytes(const char *content, size_t length) {
     int file = open(path, O_WRONLY | O_TRUNC);
-    CHECK(file >= 0 && write(file, content, strlen(content)) == (ssize_t)strlen(content));
+    CHECK(file >= 0 && write(file, content, length) == (ssize_t)length);
     close(file);
+}
+
+static void write_file(const char *content) {
+    write_bytes(content, strlen(content));
 }
 
 static void later_sources_stand_over_earlier_ones(void) {
@@ -254,6 +258,9 @@ static void files_of_others_are_not_believed(void) {
     memset(much, '\n', sizeof much - 1);
     write_file(much);
     refused("is too long");
+    static const char half[] = "purge_delay=11\n\0hard_limit=1G\n";
+    write_bytes(half, sizeof half - 1);
+    refused("has a zero byte, so it is no text");
     if (geteuid() == 0) {
         CHECK(chown(path, 12345, 12345) == 0);
         refused("belongs to another user");
