@@ -190,7 +190,7 @@ def test_ctrl_c_here_ends_the_build_there(fresh: Sandbox, tmp_path: Path) -> Non
         assert child.returncode == ExitCode.INTERRUPTED, output
         assert "goes on from the last good stage" in output
         assert "Traceback" not in output
-        there = Path("/proc", holders[0].read_text().split()[-1])
+        there = Path("/proc", str(json.loads(holders[0].read_text())["process"]))
         while there.exists():
             time.sleep(0.1)
 
