@@ -66,17 +66,22 @@ static size_t copy(char to[HAK_CONF_PATH], const char *from, const char *end) {
     return length;
 }
 
+/* A comment ends with its line, another entry also at a comma. */
+static const char *end_of(const char *at) {
+    bool is_comment = *at == '#';
+    while (*at != '\0' && *at != '\n' && (is_comment || *at != ','))
+        at++;
+    return at;
+}
+
 /* The next entry; returns what follows, NULL at the end. Empty ones have no name. */
 static const char *next(const char *at, entry *e) {
     at = skip_blanks(at);
     if (*at == '\0')
         return NULL;
-    const char *line_end = hak_find(at, '\n'), *comma = hak_find(at, ',');
-    const char *end = *at == '#' || line_end < comma ? line_end : comma;
-    const char *equals = hak_find(at, '=');
-    bool has_value = equals < end;
-    e->name_length = *at != '#' ? copy(e->name, at, has_value ? equals : end) : 0;
-    e->value_length = copy(e->value, has_value ? equals + 1 : end, end);
+    const char *end = end_of(at), *equals = memchr(at, '=', (size_t)(end - at));
+    e->name_length = *at != '#' ? copy(e->name, at, equals != NULL ? equals : end) : 0;
+    e->value_length = copy(e->value, equals != NULL ? equals + 1 : end, end);
     return *end != '\0' ? end + 1 : end;
 }
 
