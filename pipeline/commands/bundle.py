@@ -173,9 +173,7 @@ def import_command(
 
     started, console = time.monotonic(), open_console(verbose)
     if signers is not None:
-        from pipeline.release.signature import verify
-
-        console.say(f"{file} is signed by {verify(file, signers)}")
+        file = _verified(file, signers, console)
     bundle, profile = _look_into(file)
     refuse_unknown(profile, allow_regression)
     options = Options(
@@ -191,6 +189,18 @@ def import_command(
             return
         published = rebuild(shop, take_in(shop.store, file), frozenset(allow))
     conclude(console, published, time.monotonic() - started)
+
+
+def _verified(file: Path, signers: Path, console: BuildConsole) -> Path:
+    """Return a copy of the bundle that is ours until the command ends, and say who signed it."""
+    import tempfile
+
+    from pipeline.release.signature import verified_copy
+
+    room = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
+    own, who = verified_copy(file, signers, Path(room))
+    console.say(f"{file} is signed by {who}")
+    return own
 
 
 def _cross(

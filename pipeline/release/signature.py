@@ -7,6 +7,7 @@ as ssh-keygen has it (ALLOWED SIGNERS in its manual): a name and a public key on
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 from pipeline.core.errors import ChildError, DataError, UsageError
@@ -40,16 +41,17 @@ def sign(file: Path, key: Path, called: Path | None = None) -> Path:
     return signature
 
 
-def verify(file: Path, signers: Path) -> str:
+def verify(file: Path, signers: Path, called: Path | None = None) -> str:
     """Return by whom of ``signers`` ``file`` is signed; DataError if by none of them.
 
-    Also where it was changed since, or has no signature.
+    Also where it was changed since, or has no signature. ``called`` is the name that an error gives
+    the file, where it has another one.
     """
     _require_keys(signers)
-    signature = signature_of(file)
+    signature, named = signature_of(file), called or file
     if not signature.is_file():
         raise DataError(
-            f"{file} has no signature: there is no {signature}",
+            f"{named} has no signature: there is no {signature_of(named)}",
             hint="get it from where the bundle comes from, or leave out --verify",
         )
     try:
@@ -61,11 +63,24 @@ def verify(file: Path, signers: Path) -> str:
         run(["ssh-keygen", *checked], stdin=file, timeout_s=LIMIT_S)
     except ChildError as error:
         raise DataError(
-            f"{file} is not signed by anybody in {signers}, or was changed since",
+            f"{named} is not signed by anybody in {signers}, or was changed since",
             hint="do not use it, unless you know why",
             log=error.log,
         ) from error
     return name
+
+
+def verified_copy(file: Path, signers: Path, folder: Path) -> tuple[Path, str]:
+    """Copy ``file`` into ``folder``, our own; return the copy and by whom of ``signers`` it is.
+
+    What is read later is then what was checked, whoever may write where ``file`` lies. Raises as
+    `verify` does.
+    """
+    own = folder / file.name
+    for source, target in ((file, own), (signature_of(file), signature_of(own))):
+        if source.is_file():
+            shutil.copyfile(source, target)
+    return own, verify(own, signers, file)
 
 
 def _require_keys(signers: Path) -> None:

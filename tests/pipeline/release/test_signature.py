@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner
@@ -79,6 +80,29 @@ def test_import_looks_at_the_signature_before_anything_else(bundle: Path, tmp_pa
     result = CliRunner().invoke(cli, arguments)
     assert isinstance(result.exception, DataError)
     assert "has no signature" in result.exception.message
+
+
+def test_import_reads_what_was_verified_whoever_changes_the_file_meanwhile(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = key_of(tmp_path, "ada")
+    sign(bundle, key)
+    signed, signers = bundle.read_bytes(), signers_of(tmp_path, ada=key)
+    seen: list[Path] = []
+
+    def look_into(file: Path) -> NoReturn:
+        bundle.write_bytes(b"another")  # by somebody else, just after the check
+        assert file.read_bytes() == signed
+        seen.append(file)
+        raise DataError("seen")
+
+    monkeypatch.setattr("pipeline.commands.bundle._look_into", look_into)
+    arguments = ["bundle", "import", str(bundle), "--verify", str(signers)]
+    result = CliRunner().invoke(cli, arguments)
+    assert isinstance(result.exception, DataError)
+    assert result.exception.message == "seen"
+    assert f"{bundle} is signed by ada" in " ".join(result.output.split())
+    assert not seen[0].exists(), "the copy is gone with the command"
 
 
 def test_a_file_of_signers_without_a_name_is_named(bundle: Path, tmp_path: Path) -> None:
