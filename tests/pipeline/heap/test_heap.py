@@ -152,7 +152,7 @@ def test_a_mapping_that_is_a_pipe_by_now_is_not_waited_for(tmp_path: Path) -> No
     os.mkfifo(pipe)
     text = f"{HEAD}1: 1 [1: 1] @ 0x1001\n\nMAPPED_LIBRARIES:\n1000-2000 r-xp 0 00:00 1 {pipe}\n"
     path.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "pipeline", "heap", path]
+    command = [sys.executable, "-m", "pipeline", "heap", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert "pipe+0x0" in done.stdout, done
 
