@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,18 @@ def test_a_trial_changes_something_that_is_there(entry: Entry) -> None:
     options = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in options for name in changed.options)
     assert not changed.patch or (entry.path.parent / changed.patch).is_file()
+
+
+PATCHED = [one for one in ENTRIES if one.content.trial and one.content.trial.patch]
+
+
+@pytest.mark.parametrize("entry", PATCHED, ids=lambda one: one.name)
+def test_a_patch_fits_the_sources(entry: Entry) -> None:
+    """A change of the sources that makes a patch rot is told at once, not at its next run."""
+    patch = entry.path.parent / require_trial(entry).patch
+    check = ["git", "apply", "--check", patch]
+    done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"mend {patch.name}: {done.stderr}"
 
 
 def test_each_processor_of_the_ledger_is_of_a_known_kind() -> None:
