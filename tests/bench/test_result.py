@@ -14,8 +14,9 @@ from bench.harness.arguments import Missing
 from bench.harness.report import as_json
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import Sample
-from bench.harness.tables import page, recipe, standing
+from bench.harness.tables import listed, page, recipe, standing, trials
 from bench.harness.tables.figures import FIGURES, of_comparison, of_judgements, of_memory, of_places
+from pipeline.core.errors import UsageError
 
 NAMES = recipe.names()
 LINE = "echo seconds=1 cpu_seconds=$1 ops=1000000000 peak_rss_kib=1024 allocator=libc.so.6"
@@ -39,7 +40,7 @@ def test_a_page_has_the_tables_of_its_files(name: str) -> None:
     wanted = recipe.load(name)
     text = (saved.RESULTS / wanted.page).read_text(encoding="utf-8")
     assert page.update(wanted) == text, "bench/result --pages mends it"
-    assert {figure for _, figure in wanted.columns.values()} <= set(FIGURES)
+    assert {figure for _, figure in wanted.wanted([""])} <= set(FIGURES)
 
 
 def test_the_page_of_allocators_has_the_newest_comparisons() -> None:
@@ -237,3 +238,53 @@ def test_of_the_slowest_calls_a_table_has_the_least_of_all_runs() -> None:
     slowest = FIGURES["malloc slowest"]
     values = [slowest.of(one, one) for one in runs]
     assert slowest.whole([value for value in values if value is not None]) == 0.24
+
+
+LISTED = """\
+title = "A list"
+corner = "library"
+[listed]
+time = "ratio"
+peak = "peak ratio"
+[[run]]
+command = ["true"]
+"""
+
+
+def test_a_list_names_rows_whose_samples_all_lie_on_one_side_of_ours(results: Path) -> None:
+    (results / "list.toml").write_text(LISTED, encoding="utf-8")
+    shown = recipe.load("list")
+    samples = {
+        "tree/1t": {"other": {"ratio": [1.5, 1.2, 1.3], "peak ratio": [1.0, 1.01, 1.0]}},
+        "spike-1G/1t": {"other": {"ratio": [2.0] * 3, "peak ratio": [0.8, 0.9, 0.7]}},
+        "queue/1t": {"other": {"ratio": [1.5, 0.99, 1.3]}},
+        "near/1t": {"other": {"ratio": [1.02, 1.01, 1.03]}},
+    }
+    head, line = listed.cells(shown, {"samples": samples})
+    assert head == ["library", "more", "less"]
+    more, less = "`tree/1t` time 1.30 [1.20, 1.50]", "`spike-1G/1t` peak 0.80 [0.70, 0.90]"
+    assert line == ["other", more, less]
+
+
+def test_a_list_names_a_few_and_counts_the_rest(results: Path) -> None:
+    (results / "list.toml").write_text(LISTED, encoding="utf-8")
+    samples = {f"row-{i}/1t": {"other": {"ratio": [1.0 + i]}} for i in range(1, 7)}
+    _, (_, more, _) = listed.cells(recipe.load("list"), {"samples": samples})
+    assert more.startswith("`row-6/1t` time 7.00") and more.endswith("; 2 more")
+
+
+def test_a_list_keeps_the_figures_of_all_but_ours(results: Path) -> None:
+    (results / "list.toml").write_text(LISTED, encoding="utf-8")
+    assert recipe.load("list").wanted(["a"]) == [("a", "ratio"), ("a", "peak ratio")]
+
+
+def test_trials_of_the_ledger_are_found_by_patterns() -> None:
+    found = [one.name for one in trials.find("without-sh*,without-homes")]
+    assert "without-homes" in found and "without-shed" in found and "without-stale" not in found
+    with pytest.raises(UsageError, match="no trial of the ledger is called 'gone'"):
+        trials.find("gone")
+
+
+def test_a_word_for_trials_becomes_both_sides_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "words", lambda patterns: ("--ours", f"of {patterns}"))
+    assert recipe.filled(("run", "TRIALS:a-*", "-n")) == ("run", "--ours", "of a-*", "-n")

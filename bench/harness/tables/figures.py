@@ -89,6 +89,15 @@ def _of_judgements() -> dict[str, Figure]:
     }
 
 
+def _ratio_to_ours(key: str) -> Figure:
+    """Return a ratio of something that not each program prints, and none of which may be left."""
+
+    def of(sample: Sample, ours: Sample) -> float | None:
+        return sample.values[key] / ours.values[key] if ours.values.get(key) else None
+
+    return Figure(of, 2)
+
+
 FIGURES = {
     "ns": Figure(lambda sample, _: sample.cpu_ns_per_op, 1),
     "ratio": Figure(lambda sample, ours: sample.cpu_ns_per_op / ours.cpu_ns_per_op, 2),
@@ -99,6 +108,7 @@ FIGURES = {
     "events": _value("events", 0),
     "bytes": _value("bytes_per_event", 2),
     "peak ratio": Figure(lambda sample, ours: sample.peak_rss_kib / ours.peak_rss_kib, 3),
+    "ratio after 2 s": _ratio_to_ours("rss_after_2000ms_kib"),
     "end MiB": _value("rss_kib", 1, 1024),
     "MiB after 1 s": _value("rss_after_1000ms_kib", 0, 1024),
     "MiB after 2 s": _value("rss_after_2000ms_kib", 0, 1024),

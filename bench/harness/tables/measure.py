@@ -85,7 +85,7 @@ def _named(
 def _figures(recipe: Recipe, found: Samples, ours: str | None) -> Kept:
     kept: Kept = {}
     for row, by_column in found.items():
-        for who, figure in recipe.columns.values():
+        for who, figure in recipe.wanted(who for who in by_column if who != ours):
             samples: Sequence[runner.Sample] = by_column.get(who, [])
             pairs = zip(samples, by_column.get(ours or who, samples), strict=True)
             values = [FIGURES[figure].of(sample, base) for sample, base in pairs]

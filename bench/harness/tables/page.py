@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.harness import saved
 from bench.harness.report import markdown_table
-from bench.harness.tables import builds
+from bench.harness.tables import builds, listed
 from bench.harness.tables.figures import FIGURES
 from bench.harness.tables.marks import between
 from bench.harness.tables.measure import Kept
@@ -125,7 +125,7 @@ def _caption(recipe: Recipe, found: dict[str, Any]) -> str:
     parts += [f"load {where['load before']:.1f}"] if "load before" in where else []
     parts += [f"commit {where['commit']}"] if "commit" in where else []
     most = max(map(len, _lists(found["samples"]))) if found["samples"] else 0
-    are_medians = all(FIGURES[figure].whole is median for _, figure in recipe.columns.values())
+    are_medians = all(FIGURES[figure].whole is median for _, figure in recipe.wanted([""]))
     parts += ["without its samples"] if not most else []
     parts += [f"medians of {most}"] if most > 1 and are_medians else []
     return fill(", ".join(parts) + ":", WIDTH)
@@ -136,6 +136,8 @@ def _lists(samples: Kept) -> list[list[float]]:
 
 
 def _cells(recipe: Recipe, found: dict[str, Any]) -> list[list[str]]:
+    if recipe.listed:
+        return listed.cells(recipe, found)
     medians = found["medians"]
     columns = {
         heading: of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -73,8 +74,10 @@ class Recipe(_Table):
     title: str
     page: str
     corner: str
-    columns: dict[str, tuple[str, str]]
+    columns: dict[str, tuple[str, str]] = {}
     """By heading: whose figure (of which allocator, say), and which figure (figures.py)."""
+    listed: dict[str, str] = {}
+    """In place of columns: figures that are ratios, by what they are called (listed.py)."""
     rows: dict[str, str] = {}
     """Names of rows on the page, where they differ."""
     turned: bool = False
@@ -83,6 +86,11 @@ class Recipe(_Table):
     report: str | None = None
     """Where a build that is run leaves its report, whose figures make the tables (builds.py)."""
     run: tuple[Run, ...] = Field(min_length=1)
+
+    def wanted(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return whose figures are kept, of all that were measured, and which."""
+        listed = [(who, figure) for who in names for figure in self.listed.values()]
+        return [*self.columns.values(), *listed]
 
 
 def names() -> list[str]:
@@ -102,7 +110,10 @@ def load(name: str) -> Recipe:
 
 
 def filled(command: tuple[str, ...], root: Path = REPOSITORY) -> tuple[str, ...]:
-    """Return the command with LIB and the like replaced. Raises Missing for what is not built."""
+    """Return the command with LIB and the like replaced. Raises Missing for what is not built.
+
+    `TRIALS:PATTERNS` names both sides of these trials of the ledger, which are compiled for it.
+    """
 
     def place(found: re.Match[str]) -> str:
         built = sorted((root / "build").glob(_BUILT[found[0]]), key=lambda at: at.stat().st_mtime)
@@ -113,4 +124,11 @@ def filled(command: tuple[str, ...], root: Path = REPOSITORY) -> tuple[str, ...]
             raise Missing(f"{found[0]} is not built ({where}); do that with\n  {how}")
         return str(built[-1])
 
-    return tuple(_WORD.sub(place, word) for word in command)
+    return tuple(one for word in command for one in _expanded(_WORD.sub(place, word)))
+
+
+def _expanded(word: str) -> tuple[str, ...]:
+    from bench.harness.tables import trials  # all that compiles a library comes with it
+
+    mark, _, patterns = word.partition(":")
+    return trials.words(patterns) if mark == "TRIALS" else (word,)
