@@ -14,23 +14,31 @@ from pipeline.core.errors import UsageError
 from pipeline.core.paths import Tree
 from pipeline.experiment.entry import find_entry
 
+MANY = 7
+"""Samples from which on the lowest and the highest one do not count, and libraries from which on
+their median stands for ours."""
 SHOWN = 4
 """Differences that a cell names: more are too many words for it."""
-NEAR = {"time": 0.03}
-NEAR_MEMORY = 0.015
+NEAR = {"time": 0.1}
+NEAR_MEMORY = 0.05
 """A median as near to 1 as this says nothing: of time, and of memory."""
 _UNTIMED = {row.name for row in MEMORY}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of one row: the median of its ratios to ours, the lowest and the highest."""
+    """A figure of one row: the median of its ratios, and between which they lie."""
 
     row: str
     what: str
     ratio: float
     low: float
     high: float
+
+    def is_beyond(self, near: float) -> bool:
+        """Return whether the median is not near 1, and nothing lies within half of that."""
+        is_aside = self.low > 1 + near / 2 or self.high < 1 - near / 2
+        return is_aside and abs(self.ratio - 1) >= near
 
     def __str__(self) -> str:
         return f"`{self.row}` {self.what} {self.ratio:.2f} [{self.low:.2f}, {self.high:.2f}]"
@@ -47,19 +55,32 @@ def cells(recipe: Recipe, found: dict[str, Any]) -> list[list[str]]:
 
 
 def differences(recipe: Recipe, samples: dict[str, Any], who: str) -> Iterator[Difference]:
-    """Yield where all samples lie on one side of 1, and their median is not near it.
+    """Yield where the samples lie on one side of 1, none near it.
 
-    That happens by chance in one row of 64, where there are seven samples.
+    From seven samples on, one at each end does not count: other work on the machine makes such.
     """
     for row, by_who in samples.items():
         for what, figure in recipe.listed.items():
             values = by_who.get(who, {}).get(figure, [])
             if not values or (what == "time" and row.partition("/")[0] in _UNTIMED):
                 continue
-            one = Difference(row, what, median(values), min(values), max(values))
-            is_far = abs(one.ratio - 1) >= NEAR.get(what, NEAR_MEMORY)
-            if is_far and (one.low > 1 or one.high < 1):
+            usual = _usual(by_who, figure, len(values))
+            values = [value / base for value, base in zip(values, usual, strict=True)]
+            inner = sorted(values)[1:-1] if len(values) >= MANY else values
+            one = Difference(row, what, median(values), min(inner), max(inner))
+            if one.is_beyond(NEAR.get(what, NEAR_MEMORY)):
                 yield one
+
+
+def _usual(by_who: dict[str, Any], figure: str, turns: int) -> list[float]:
+    """Return the median of all libraries in each turn: hardly any differs in a given row.
+
+    It is steadier than ours alone, whose one slow run would show in each line.
+    """
+    all_of = [figures[figure] for figures in by_who.values() if figure in figures]
+    if len(all_of) < MANY:
+        return [1.0] * turns
+    return [median(turn) for turn in zip(*all_of, strict=True)]
 
 
 def _more_and_less(recipe: Recipe, samples: dict[str, Any], who: str) -> tuple[str, str]:
