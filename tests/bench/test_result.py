@@ -288,3 +288,13 @@ def test_trials_of_the_ledger_are_found_by_patterns() -> None:
 def test_a_word_for_trials_becomes_both_sides_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "words", lambda patterns: ("--ours", f"of {patterns}"))
     assert recipe.filled(("run", "TRIALS:a-*", "-n")) == ("run", "--ours", "of a-*", "-n")
+
+
+def test_a_slow_run_of_ours_is_seen_in_no_line(results: Path) -> None:
+    """Many libraries are held against their median: ours alone, once slow, showed in each line."""
+    (results / "list.toml").write_text(LISTED, encoding="utf-8")
+    row = {f"library-{i}": {"ratio": [0.5, 1.0, 0.5]} for i in range(listed.MANY)}
+    row["slow"] = {"ratio": [1.0, 2.0, 1.0]}
+    _, *lines = listed.cells(recipe.load("list"), {"samples": {"tree/1t": row}})
+    assert [line[1:] for line in lines[:-1]] == [["", ""]] * listed.MANY
+    assert lines[-1][1:] == ["`tree/1t` time 2.00 [2.00, 2.00]", ""]
