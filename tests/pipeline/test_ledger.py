@@ -62,7 +62,7 @@ PATCHED = [one for one in ENTRIES if one.content.trial and one.content.trial.pat
 def test_a_patch_fits_the_sources(entry: Entry) -> None:
     """A change of the sources that makes a patch rot is told at once, not at its next run."""
     patch = entry.path.parent / require_trial(entry).patch
-    check = ["git", "apply", "--check", patch]
+    check = ["git", "apply", "--check", str(patch)]
     done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"mend {patch.name}: {done.stderr}"
 
