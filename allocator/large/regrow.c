@@ -16,9 +16,18 @@
  * less is copied into a range. */
 enum { MOVE_PAGES = 512 };
 
+/* Blocks that shrink leave holes of their old length without the slack. Where only those are free
+ * the block goes without slack: else the heap would grow beside them. */
+static bool has_room_without_slack(size_t pages, size_t with_slack) {
+    return with_slack > pages && !hak_large_is_huge(with_slack) && !hak_run_has_room(with_slack) &&
+           hak_run_has_room(pages);
+}
+
 static hak_slab *take_with_slack(size_t pages) {
     bool zeroed;
-    hak_slab *run = hak_large_try(pages + pages / HAK_SLACK_SHARE, 1, &zeroed);
+    size_t with_slack = pages + pages / HAK_SLACK_SHARE;
+    hak_slab *run =
+        has_room_without_slack(pages, with_slack) ? NULL : hak_large_try(with_slack, 1, &zeroed);
     return run != NULL ? run : hak_large_take(pages, 1, &zeroed);
 }
 

@@ -77,6 +77,15 @@ static place find_place(unsigned home, size_t pages, size_t align) {
     return find_free(home, wanted, align, hak_range_count());
 }
 
+bool hak_run_has_room(size_t pages) {
+    bool any = false;
+    hak_lock_take(&hak_segment_lock);
+    HAK_EACH_RANGE(r)
+        any |= hak_room_find(r, pages) != HAK_NO_ROOM;
+    hak_lock_give(&hak_segment_lock);
+    return any;
+}
+
 /* ---- taking and giving ---- */
 
 static hak_slab *head_at(place p, size_t pages, size_t touched) {

@@ -26,6 +26,9 @@ hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
  * heads are `pages` apart; those behind the first are marked AHEAD. */
 hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t align, size_t *count, bool *zeroed);
 
+/* Whether so many pages lie free side by side, so that a run of them needs no new memory. */
+bool hak_run_has_room(size_t pages);
+
 /* Gives a run back. Its pages are dirty from now on, or clean when `zeroed`; or they lay free since
  * before the purge epoch began, and go when that ends (`aged`). Any thread. */
 void hak_run_give(hak_slab *head, bool zeroed, bool aged);
