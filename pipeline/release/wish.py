@@ -66,8 +66,8 @@ def the_one(folders: Sequence[Path], wish: str, profile: str) -> Path | None:
     names = ", ".join(folder.name for folder in named)
     if named and not exact and _of_release(named[0].name, wish):
         raise VersionError(
-            f"{wish} has nothing of a digest, so it names no version of profile {profile!r}; "
-            f"these begin so: {names}",
+            f"{wish} lacks the digest, which tells builds of a release apart; "
+            f"versions of profile {profile!r} that begin so: {names}",
             hint=f"give the first letters of the digest, too: {_shortened(named[0].name)}",
         )
     if len(exact or named) > 1:
