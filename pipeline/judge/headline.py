@@ -103,7 +103,7 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
     said = ", ".join(told(kind, ratio) for kind, ratio in parts)
     if _is_decided_together(key, timed.overall, [ratio for _, ratio in parts]):
         word = speed_word(part_of(key, timed.overall))
-        said = f"all together {word} ({figure(timed.overall, 'loop')}): {said}"
+        said = f"{word} ({figure(timed.overall, 'loop')}) {_together(result, parts, figure, said)}"
     if key.verdict is compare(timed.overall, key.margin):
         return said
     loses = "loses" if key.verdict is Verdict.NO_GO else "seems to lose"
@@ -116,6 +116,24 @@ def _is_decided_together(key: Key, overall: Interval, ratios: Sequence[Interval]
     found = speed_outcome(part_of(key, overall))
     apart = all(part.verdict is Verdict.INCONCLUSIVE for part in parts)
     return apart and found not in (*OPEN, *map(speed_outcome, parts))
+
+
+def _together(
+    result: VerifyResult,
+    parts: Sequence[tuple[Kind, Interval]],
+    figure: Callable[[Interval, Kind], str],
+    said: str,
+) -> str:
+    """Return over what all is decided, and why no part is: ``said`` where one shows a little."""
+    many = len(result.throughput.workloads)
+    both = many == len(parts)
+    whole = f"over {'both' if both else f'all {many}'} workloads together"
+    key = result.keys.throughput
+    if any(speed_outcome(part_of(key, ratio)) not in OPEN for _, ratio in parts):
+        return f"{whole}: {said}"
+    each = "each" if both else "each kind"
+    alone = [f"{_subject(result, kind)} ({figure(ratio, kind)})" for kind, ratio in parts]
+    return f"{whole}, but {each} alone has too few runs to show it: {', '.join(alone)}"
 
 
 def _subject(result: VerifyResult, kind: Kind) -> str:
