@@ -11,7 +11,7 @@ from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.outcome import UNDECIDED, Outcome, how_fast, speed_of
 from pipeline.judge.request import Margins
-from pipeline.judge.statistics import Interval
+from pipeline.judge.statistics import TINY, Interval
 from pipeline.judge.topic import Topic
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
@@ -44,6 +44,7 @@ def findings(
         *_workloads(result),
         *beyond_the_library(result),
         *_clocks(result),
+        *_medians(result),
         *_ends(result),
         *_counts(result),
         *_instructions(result),
@@ -135,6 +136,24 @@ def _clocks(result: VerifyResult) -> Iterator[Finding]:
             yield Finding.doubt(
                 f"{name}: {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads"
             )
+
+
+def _medians(result: VerifyResult) -> Iterator[Finding]:
+    """Yield whose two medians changed by what the interval of the pairs excludes.
+
+    Readers divide the two rates of a row. Inside of the interval both figures say the same.
+    """
+    apart = []
+    for one in result.throughput.workloads:
+        pairs = shown(one, result.throughput)
+        medians = one.tuned_ops_per_sec / one.baseline_ops_per_sec
+        if not pairs.low * (1 - TINY) <= medians <= pairs.high * (1 + TINY):
+            change = f"{text.change(medians)} between the medians"
+            apart.append(f"{one.name} {change}, {text.spread(pairs)} over the pairs")
+    if apart:
+        what = "the medians of a row say another change than its pairs"
+        again = "judge again on a quiet machine, for longer (--verify-time)"
+        yield Finding.doubt(what, f"{'; '.join(apart)}; {again}", "workloads")
 
 
 def _ends(result: VerifyResult) -> Iterator[Finding]:

@@ -156,6 +156,30 @@ def test_the_level_of_intervals_is_explained_by_what_the_look_takes(
         assert says in plain
 
 
+def test_medians_that_change_by_what_the_pairs_exclude_are_worth_a_look() -> None:
+    """A row said that medians hardly changed, and its pairs by 5 %; nothing said that these differ.
+
+    The few pairs of middling speed are alone in not being faster, and the medians are theirs.
+    """
+    rates = [(1e7, 1.04), (1e7, 1.06)] * 9 + [(2e7, 1.01)] * 4 + [(3e7, 1.04), (3e7, 1.06)] * 9
+    odd = [pair(n, rate, by * rate, (4096, 4096)) for n, (rate, by) in enumerate(rates)]
+    result = result_of(throughput_of(a=odd, b=pairs(1.0)))
+    (told,) = [one for one in findings(result, None, None) if "medians" in one.what]
+    what = "the medians of a row say another change than its pairs"
+    assert (told.kind, told.what) == ("doubt", what)
+    again = "judge again on a quiet machine, for longer (--verify-time)"
+    over = "+4.00 % [+4.00 %, +6.00 %] over the pairs"
+    assert told.detail == f"a +1.00 % between the medians, {over}; {again}"
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.05, 0.97])
+def test_medians_within_the_interval_are_no_doubt(ratio: float) -> None:
+    """Where the machine gets slower meanwhile, all pairs change alike."""
+    drift = [pair(n, 1e7 / (n + 1), ratio * 1e7 / (n + 1), (4096, 4096)) for n in range(40)]
+    for found in (throughput_of(a=drift, b=pairs(1.0)), throughput_of(a=pairs(ratio))):
+        assert not [one for one in findings(result_of(found), None, None) if "medians" in one.what]
+
+
 @pytest.mark.parametrize(("size", "is_said"), [(238_411, True), (157_475, False)])
 def test_much_larger_code_is_told_for_information(size: int, is_said: bool) -> None:
     result = result_of(mixed())
