@@ -89,21 +89,34 @@ def _library(now: Document) -> str:
 
 def _summary(now: Document) -> list[str]:
     f, system = now["figures"], now["system"]
-    slabs, fresh = f["slab_bytes"], f["slab_fresh_bytes"]
-    small = sum(c["size"] * c["live_blocks"] for c in now["classes"])
     apart = sum(f[name] for name in ("large_blocks", "apart_blocks"))
     return [
         f"resident process {size(system['resident_bytes'])}, library {size(f['resident_bytes'])},"
         f" huge pages {size(system['huge_page_bytes'])}, swapped {size(system['swapped_bytes'])}",
         f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
-        f"slabs    {size(slabs)}: {size(small)} live, {size(f['slab_returned_bytes'])} free again,"
-        f" {size(fresh)} never used",
+        *_slabs(now),
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
         f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])}",
         f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle;"
         f" run caches {size(f['run_cache_bytes'])}",
         *_limits(now),
+    ]
+
+
+def _slabs(now: Document) -> list[str]:
+    """Return what slabs hold; what is neither live nor free nor an end is a free block in a cache.
+
+    These are magazines, the transfer cache, blocks on their way home, and a quarantine.
+    """
+    f = now["figures"]
+    small = sum(c["size"] * c["live_blocks"] for c in now["classes"])
+    free, fresh, ends = (f[f"slab_{name}_bytes"] for name in ("returned", "fresh", "tail"))
+    cached = max(0, f["slab_bytes"] - small - free - fresh - ends)
+    return [
+        f"slabs    {size(f['slab_bytes'])}: {size(small)} live, {size(free)} free again,"
+        f" {size(fresh)} never used,",
+        f"         {size(cached)} in caches, {size(ends)} at ends, too short for a block",
     ]
 
 
