@@ -22,7 +22,7 @@ def render(found: Statistics, width: int = sys.maxsize) -> str:
         *(hanging(f"warning: {text}", 2, width) for text in warnings(found.process)),
         *(hanging(f"{name:{_FACT - 1}} {value}", _FACT, width) for name, value in facts(found)),
         "",
-        "requests by size (bytes up to, number, share of requests, share of bytes)",
+        "requests by size (up to, in powers of two; number, share, share of bytes)",
         *_size_lines(found.sizes, width),
         "",
         "how long blocks live (calls of malloc and free meanwhile, up to; number; share)",

@@ -32,7 +32,7 @@ def facts(found: Statistics) -> list[tuple[str, str]]:
     return [
         ("program", process.name),
         ("events", f"{process.events:,} (calls, and threads that end)"),
-        ("bytes per event", _bytes_per_event(process)),
+        ("trace file", _bytes_per_event(process)),
         ("run time", _run_time(process)),
         ("time spent recording", overhead(process)),
         ("allocations", f"{births:,} ({_kinds(calls)})"),
@@ -95,8 +95,8 @@ def _bytes_per_event(process: Resolved) -> str:
     # The header counts what a ring has overwritten, too.
     events = process.events if process.flags & RING_FLAG else process.sealed_events
     if not events or process.damage:
-        return "unknown"
-    return f"{process.sealed_bytes / events:.2f}"
+        return "unknown bytes per event"
+    return f"{process.sealed_bytes / events:.2f} bytes per event"
 
 
 def _kinds(calls: dict[str, int]) -> str:
