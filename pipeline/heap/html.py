@@ -43,7 +43,8 @@ def render_page(
 ) -> str:
     """Return the page; what shrank is in the table, not in the flame graph.
 
-    Whole names of C++ and lines stand in tooltips; with ``full`` and ``lines`` everywhere.
+    Whole names of C++ stand in tooltips, with ``full`` everywhere. Lines stand in the table, too,
+    as on a terminal, and with ``lines`` in the boxes.
     """
     shown = sums if full else fold(sums)
     calls, rows = (shown, shown) if lines else (at_calls(shown), at_functions(shown))
@@ -65,7 +66,7 @@ def render_page(
         row=ROW,
         whole=sum(sums.values()),
         passes_on=not full and any(is_std(one.frame.name) for one in listed),
-        functions=[(one, called(one.frame, names, lines)) for one in listed],
+        functions=[(one, called(one.frame, names, True)) for one in listed],
     )
 
 

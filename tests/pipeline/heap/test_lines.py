@@ -69,10 +69,10 @@ def titles(page: str) -> list[str]:
     return [title.text or "" for title in graph.iter("title")]
 
 
-def test_the_page_has_lines_in_its_tooltips() -> None:
+def test_the_page_has_lines_in_its_table_and_its_tooltips() -> None:
     page = render_page("p", "live memory", [], SUMS)
     assert "main: 8 B, 100.0 %; a.cc:2 and 2 more" in titles(page)
-    assert '<td class="words" title="f; a.cc:8 and 2 more">f</td>' in page
+    assert '<td class="words" title="f; a.cc:8 and 2 more">f  a.cc:8 and 2 more</td>' in page
     page = render_page("p", "live memory", [], SUMS, lines=True)
     assert '<td class="words" title="f; a.cc:8">f  a.cc:8</td>' in page
 
