@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 _HEAD = """\
-# The profile {name}. Every key is described in docs/profiles.md. To have a line that begins with a
-# "#" and no blank behind it, remove the "#".
+# The profile {name}. Every key is described in docs/profiles.md. To switch on a line such as
+# `#name = "..."`, remove its "#".
 schema_version = 1
 name = {name}
 description = {description}
