@@ -33,3 +33,4 @@ def test_the_driver_fails_where_its_server_or_its_client_does(tmp_path: Path, go
     done = drive_without(tmp_path, gone)
     assert done.returncode == 1, done.stderr
     assert gone in done.stderr
+    assert not list(tmp_path.glob("tmp.*"))  # the file of its port is gone, too
