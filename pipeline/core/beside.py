@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,14 +13,13 @@ from pathlib import Path
 
 from pipeline.core import interrupts
 from pipeline.core.child import kill_group, start
-from pipeline.core.descendants import children, descendants
+from pipeline.core.descendants import children
 from pipeline.core.errors import ToolError
+from pipeline.core.left_behind import wait_for_the_rest
 from pipeline.core.process import tell
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.PyDLL(None)
-PATIENCE_S = 1.0
-"""After so long what a program left behind is named. Many end at once."""
 
 
 class Beside:
@@ -94,7 +91,7 @@ def run_as_it_is(
     Returns its exit code, 128 + N after signal N. Processes that it leaves behind (a daemon) are
     waited for too, which is said on stderr; children that we had before are not. Ctrl-C reaches
     the program and not us; SIGTERM and SIGHUP are passed on. Once it has ended, each ends what it
-    has left: by SIGTERM the first time, then by SIGKILL.
+    has left (left_behind.py).
     """
     tell(argv, env, cwd)
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -109,46 +106,5 @@ def run_as_it_is(
             ) from error
         adopt(child)
         code = child.wait()
-        _wait_for_the_rest(before)
+        wait_for_the_rest(before)
     return code if code >= 0 else 128 - code
-
-
-def _wait_for_the_rest(others: set[int]) -> None:
-    """Wait for what a program has left behind, and end it when the user wants that."""
-    ways = iter((signal.SIGTERM,))
-
-    def end() -> None:
-        way = next(ways, signal.SIGKILL)
-        for child in _children_beside(others):
-            for one in (*descendants(child), child):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(one, way)
-
-    teller = threading.Timer(PATIENCE_S, _tell_of_the_rest, [others])
-    teller.start()
-    with interrupts.calling(end):
-        while left := _children_beside(others):
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(left.pop(), 0)
-    teller.cancel()
-
-
-def _tell_of_the_rest(others: set[int]) -> None:
-    names = ", ".join(f"{_name(one)} (process {one})" for one in sorted(_children_beside(others)))
-    if names:
-        sys.stderr.write(
-            f"the command has ended, and has left behind: {names}; this waits until you stop that, "
-            "or press ctrl-C to end it\n"
-        )
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return "a process"
-
-
-def _children_beside(others: set[int]) -> set[int]:
-    """Return our children without ``others``. The kernel's list may lack one while another ends."""
-    return set(children(os.getpid())) - others or set(children(os.getpid())) - others

@@ -25,6 +25,17 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def name_of(pid: int) -> str:
+    """Return the name of a process; "" if it is gone, or dead and not collected."""
+    place = Path(f"/proc/{pid}")
+    try:
+        state = (place / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+        name = (place / "comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+    return "" if state.split()[0] == "Z" else name
+
+
 def status_kib(status: str, key: str) -> int:
     """Return a figure in KiB of the text of /proc/PID/status; 0 if it has none, as of the dead."""
     for line in status.splitlines():

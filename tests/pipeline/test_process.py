@@ -342,3 +342,28 @@ sys.exit(beside.run_as_it_is(["sh", "-c", "sleep 600 & exit 3"]))
         child.send_signal(signal.SIGINT)
         time.sleep(0.1)
     assert child.returncode == 3
+
+
+DEAF = "trap '' INT TERM; echo $$ >$0.new; mv $0.new $0; while :; do sleep 0.1; done"
+
+
+def test_one_ctrl_c_ends_what_is_left_behind_and_deaf(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    script = f"""
+import sys
+from pipeline.core import beside, interrupts
+interrupts.install()
+sys.exit(beside.run_as_it_is(["sh", "-c", 'sh -c "$0" "$1" & exit 3', {DEAF!r}, {str(note)!r}]))
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
+    assert parent.stderr is not None
+    assert "has left behind: sh (process" in parent.stderr.readline()
+    parent.send_signal(signal.SIGINT)
+    said = parent.stderr.read()
+    assert parent.wait() == 3
+    left = f"sh (process {note.read_text().strip()})"
+    assert said.splitlines()[:2] == [
+        f"not ended by SIGINT, so now by SIGTERM: {left}",
+        f"not ended by SIGTERM, so now by SIGKILL: {left}",
+    ]
+    wait_until_gone(int(note.read_text()))
