@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from pipeline.core import interrupts
+from pipeline.core.descendants import last_of_line
 from pipeline.core.errors import ToolError
 
 # Everything else in the caller's environment stays outside.
@@ -115,12 +116,16 @@ def ended() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class End:
-    """How a child ended: not by itself if it was killed when its time was over."""
+    """How a child ended: not by itself if it was killed when its time was over.
+
+    ``running`` names what it waited for then: its descendants without children of their own.
+    """
 
     by_itself: bool
     returncode: int
     seconds: float
     cpu_seconds: float
+    running: tuple[str, ...] = ()
 
 
 def run_to_end(start: Callable[[], subprocess.Popen[bytes]], timeout_s: float | None) -> End:
@@ -135,6 +140,7 @@ def run_to_end(start: Callable[[], subprocess.Popen[bytes]], timeout_s: float | 
             child = start()
             _running.add(child.pid)
         by_itself = _wait(child, timeout_s)
+        running = () if by_itself else last_of_line(child.pid)
         seconds = time.monotonic() - started
         cpu_seconds = _reap(child)
     except BaseException:
@@ -142,7 +148,7 @@ def run_to_end(start: Callable[[], subprocess.Popen[bytes]], timeout_s: float | 
             with contextlib.suppress(ChildProcessError):
                 _reap(child)
         raise
-    return End(by_itself, child.returncode, seconds, cpu_seconds)
+    return End(by_itself, child.returncode, seconds, cpu_seconds, running)
 
 
 def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:

@@ -25,6 +25,14 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def last_of_line(pid: int) -> tuple[str, ...]:
+    """Return the names of a process and its descendants that wait for no other: what works yet."""
+    names = {one: name_of(one) for one in (pid, *descendants(pid))}
+    alive = {one: name for one, name in names.items() if name}
+    last = (name for one, name in alive.items() if not alive.keys() & children(one))
+    return tuple(dict.fromkeys(last))
+
+
 def name_of(pid: int) -> str:
     """Return the name of a process; "" if it is gone, or dead and not collected."""
     place = Path(f"/proc/{pid}")

@@ -134,7 +134,7 @@ def run(
     if log is not None:
         _write_log(log, pasteable(words, env, cwd), stdout, stderr, end.returncode, end.seconds)
     if not end.by_itself:
-        raise _timeout(words, timeout_s or 0.0, log)
+        raise _timeout(words, timeout_s or 0.0, log, end.running)
     if expect is not None and end.returncode not in expect:
         raise _failure(words, end.returncode, stdout, stderr, log)
     if not capture:
@@ -229,9 +229,12 @@ def _failure(
     return ChildFailed(how, program=Path(words[0]).name, returncode=returncode, log=log)
 
 
-def _timeout(words: tuple[str, ...], timeout_s: float, log: Path | None) -> ChildTimeout:
+def _timeout(
+    words: tuple[str, ...], timeout_s: float, log: Path | None, running: Sequence[str]
+) -> ChildTimeout:
+    named = f" ({', '.join(running)} had not ended)" if running else ""
     return ChildTimeout(
-        f"still running after its limit of {timeout_s:g} s",
+        f"still running after its limit of {timeout_s:g} s{named}",
         program=Path(words[0]).name,
         log=log,
         hint="try again on a quieter machine; on a quiet one it hangs, or is far too slow: run the "

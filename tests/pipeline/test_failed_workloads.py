@@ -30,6 +30,7 @@ def test_a_driver_that_fails_says_why(tmp_path: Path) -> None:
 
 
 def test_a_driver_that_hangs_is_told_to_stop_its_server(tmp_path: Path) -> None:
-    error = failure(tmp_path, "sleep 600", 0.2)
-    assert "was still running after its limit of 0.2 s" in error.message
+    error = failure(tmp_path, "sleep 600 & sleep 0; wait", 0.5)
+    assert "was still running after its limit of 0.5 s" in error.message
+    assert "0.5 s (sleep had not ended), and was killed" in error.message  # the server's name
     assert error.hint == STOPPED

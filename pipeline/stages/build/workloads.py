@@ -100,7 +100,7 @@ def run_workload(
         try:
             return run(prepared.argv, env=prepared.env, cwd=folder, log=log, timeout_s=limit)
         except ChildTimeout as error:
-            end = f"was still running after its limit of {limit:g} s and was killed"
+            end = f"was {error.how}, and was killed"
             hint = ALONE if isinstance(workload, Program) else STOPPED
             raise _failed(workload, end, hint, log) from error
         except ChildFailed as error:
