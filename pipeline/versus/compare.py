@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.core.descendants import children, last_of_line
+from pipeline.core.repeating import repeating
 from pipeline.judge import environment
 from pipeline.judge.judging import describe
 from pipeline.judge.keys import throughput_key
@@ -92,7 +97,10 @@ def _measured(
     """Return what pairs say, and which processes a command that is timed as a whole has."""
     sides = stage({"baseline": request.baseline, "tuned": request.tuned}, request.logs)
     runner = PairedRunner(sides, request.logs)
-    ran = () if subject.command is None else _ran(request.benches[0], runner, sides["baseline"])
+    ran: tuple[Ran, ...] = ()
+    if subject.command is not None:
+        with _named(progress):
+            ran = _ran(request.benches[0], runner, sides["baseline"])
     if effort.warmup:
         progress("warm-up")
         _pairs(request, runner, effort.warmup + effort.warmup % BLOCK, progress)
@@ -101,8 +109,29 @@ def _measured(
     return _of_pairs(request, runner, effort.pairs, progress), ran
 
 
+@contextmanager
+def _named(progress: Progress) -> Iterator[None]:
+    """Tell of the first run, and where that takes long, which processes have not ended yet."""
+    first = "a first run, which does not count"
+    began = time.monotonic()
+
+    def remind() -> None:
+        names = ", ".join(name for one in children(os.getpid()) for name in last_of_line(one))
+        for_s = f"{time.monotonic() - began:.0f} s"
+        progress(f"{first}: the command has not ended for {for_s}; still running: {names}")
+
+    progress(first)
+    with repeating(remind, LONG_S):
+        yield
+
+
+LONG_S = 10.0
+"""A first run that takes longer is one that may hang."""
+
+
 def _ran(bench: BenchCommand, runner: PairedRunner, library: Path) -> tuple[Ran, ...]:
     if TIME_OF in told_in(bench.argv):
+        runner.warm_up(bench)
         return ()
     watch = Watch(bench.argv[0], library)
     with watch.watching():

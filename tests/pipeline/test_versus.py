@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,6 +40,7 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.summarise import summarise
 from pipeline.judge.verdict import Verdict
 from pipeline.release.contents import write_sums
+from pipeline.versus import compare
 from pipeline.versus.compare import rows_of
 from pipeline.versus.logs import logs_of_errors
 from pipeline.versus.model import Compared, Ran, VersusResult
@@ -109,6 +111,22 @@ def test_a_variable_that_the_library_does_not_use_is_refused(said: str, tmp_path
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
     done = versus(library, f"{library},HAKMEM_DELY=x", "--pairs", "10", "--", "true")
     assert (done.returncode, said in done.stderr) == (ExitCode.USAGE, True), done.stderr
+
+
+def test_a_command_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "LONG_S", 0.2)
+    said: list[str] = []
+    hanging = subprocess.Popen(["sh", "-c", "sleep 600; true"], start_new_session=True)
+    try:
+        with compare._named(said.append):
+            while not said[1:]:
+                time.sleep(0.05)
+    finally:
+        os.killpg(hanging.pid, signal.SIGKILL)
+        hanging.wait()
+    first, later = said[0], said[-1]
+    assert first == "a first run, which does not count"
+    assert re.search(r"the command has not ended for \d+ s; still running: .*\bsleep\b", later)
 
 
 def test_a_program_that_fails_is_no_result(library: Path) -> None:
