@@ -222,6 +222,11 @@ def test_a_run_that_shows_too_little_is_told(seconds: float, calls: int, notes: 
     assert all(word in other for word, other in zip(notes, others, strict=True))
 
 
+def test_a_run_that_ended_at_once_is_told_how_it_gets_input() -> None:
+    _, said, *_ = tried.seen(0.01, [process(command="mine", about_events=20_000)])
+    assert "standard input is empty" in said and "`sh -c '... < FILE'`" in said
+
+
 @pytest.mark.parametrize(
     ("name", "command", "notes"),
     [

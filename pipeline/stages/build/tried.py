@@ -99,7 +99,10 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
             "of its own"
         )
     elif seconds < SHORT_S:
-        yield "note: that is hardly more than its start: give it work for a second or more"
+        yield (
+            "note: that is hardly more than its start: give it work for a second or more. Its "
+            "standard input is empty: if it reads one, `sh -c '... < FILE'` gives it a file (whole path)"
+        )
     elif calls < FEW:
         yield (
             "note: it hardly allocates, so no malloc makes it faster: give it more work, or leave "
