@@ -34,6 +34,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
         )
     _tell_speed(console, published.report)
     console.prose(f"{_where_it_stays(published)}; {cure}")
+    _tell_same(console, published)
     _tell_next(console, published.report)
 
 
@@ -78,6 +79,26 @@ def _where_it_is(published: Published) -> str:
         f"`current` is now {now}; it was {before.name} before. This one was judged in no shorter "
         f"mode, and is not shown to be worse{_left_open(published.report)}"
     )
+
+
+def _tell_same(console: BuildConsole, published: Published) -> None:
+    """Say that a new version has the bytes of the one that was current, and only its verdict."""
+    before = published.before
+    if before is None or before.folder == published.folder or not _is_same(published, before):
+        return
+    console.prose(
+        f"it is the same library as {before.name}, byte for byte, judged again: a version is a "
+        "library with its verdict, so this one has a name of its own. A restart brings programs nothing new"
+    )
+
+
+def _is_same(published: Published, before: Version) -> bool:
+    """Return whether all libraries of both versions were published with the same bytes."""
+    from pipeline.release.version import Version
+
+    both = (Version(published.folder).sums(), before.sums())
+    now, then = ({n: d for n, d in (one or {}).items() if n.endswith(".so")} for one in both)
+    return bool(now) and now == then
 
 
 def _left_open(report: ReportModel | None) -> str:
@@ -142,6 +163,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
     _tell_speed(console, published.report)
     if published.stays is None:
         console.prose(_where_it_is(published))
+    _tell_same(console, published)
     _tell_next(console, published.report)
     _tell_commands(console, published)
 

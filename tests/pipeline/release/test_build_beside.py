@@ -189,6 +189,23 @@ def test_a_build_ends_with_what_is_current(
     assert says in "\n".join(words[0] for _, words, _ in console.mock_calls)
 
 
+@pytest.mark.parametrize(("digest", "told"), [("aa", 1), ("bb", 0)])
+@pytest.mark.parametrize("stays", [None, "why"])
+def test_the_same_library_judged_again_is_called_that(
+    tree: Tree, digest: str, told: int, stays: str | None
+) -> None:
+    """`build --from verify` moved `current` to the same bytes without a word."""
+    for name, sum_ in ((OLD, "aa"), (BAD, digest)):
+        (version(tree, name).folder / "SHA256SUMS").write_text(
+            f"{sum_}  lib/libhakmem.so\n{name}  verdict.json\n", encoding="utf-8"
+        )
+    console = MagicMock()
+    found = publish.Published(version(tree, BAD).folder, None, stays, before=version(tree, OLD))
+    conclude(console, found, 1.0)
+    said = "\n".join(words[0] for _, words, _ in console.mock_calls)
+    assert said.count(f"it is the same library as {OLD}, byte for byte, judged again") == told
+
+
 def test_an_import_of_an_older_version_says_that_current_went_back(tree: Tree) -> None:
     console = MagicMock()
     conclude(
