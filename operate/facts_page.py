@@ -10,6 +10,7 @@ from operate.telling import as_typed
 from pipeline.core.huge_pages import meant
 
 _COLUMNS, _NAME = 80, 19
+_LIMITS, _CGROUP = ("HAKMEM_SOFT_LIMIT", "HAKMEM_HARD_LIMIT"), "cgroup_"
 _TIE = "\u00a0"
 """Holds a name and its figure together in a row."""
 
@@ -29,7 +30,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         *_option_rows(found["options"], found["pid"], found["options_without_effect"]),
         *_huge_page_rows(found["huge_pages"]),
         *_rows("memory", found["memory"]),
-        *_rows("limits", found["limits"]),
+        *_limit_rows(found["limits"], found["options"] or {}),
     ]
     return [f"{name:<{_NAME}} {text}" for name, text in rows]
 
@@ -148,6 +149,19 @@ def _huge_page_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("  of 2 MiB", meant(facts["of_2_MiB"])),
         ("  of 64 KiB", meant(facts["of_64_KiB"])),
         *((name.replace("_", " "), line) for name, line in facts.items() if name[:8] == "to_allow"),
+    ]
+
+
+def _limit_rows(limits: dict[str, Any], options: dict[str, str]) -> list[tuple[str, str]]:
+    """Return who limits memory: the library by its options, where they are set, and others."""
+    ours = {name: options[name] for name in _LIMITS if name in options}
+    of_cgroup = {name: one for name, one in limits.items() if name.startswith(_CGROUP)}
+    of_system = {name: one for name, one in limits.items() if name not in of_cgroup}
+    said = " ".join(f"{name}={value}" for name, value in ours.items())
+    return [
+        *([("limits by options", said)] if ours else []),
+        *_rows("limits of system", of_system),
+        *_rows("limits of cgroup", {n.removeprefix(_CGROUP): v for n, v in of_cgroup.items()}),
     ]
 
 

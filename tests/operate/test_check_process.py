@@ -450,6 +450,19 @@ def _huge_pages(root: Path, files: dict[str, str]) -> system.Facts:
     return system.huge_pages(Process(7, root / "proc"), root)
 
 
+def test_limits_of_the_library_are_kept_apart_from_those_of_others() -> None:
+    """`cgroup hard none` was read as: HAKMEM_HARD_LIMIT is not in force."""
+    limits = {"data": None, "mappings": 65530, "cgroup_hard": None, "cgroup_soft": 5 << 20}
+    options = {"HAKMEM_HARD_LIMIT": "64M", "HAKMEM_PRESSURE": "10"}
+    others = [
+        ("limits of system", "data none, mappings 65530"),
+        ("limits of cgroup", "hard none, soft 5.0 MiB"),
+    ]
+    ours = ("limits by options", "HAKMEM_HARD_LIMIT=64M")
+    assert facts_page._limit_rows(limits, options) == [ours, *others]
+    assert facts_page._limit_rows(limits, {}) == others
+
+
 def test_limits_of_the_cgroup_are_the_smallest_above(tmp_path: Path) -> None:
     inner = tmp_path / "sys/fs/cgroup/a/b"
     inner.mkdir(parents=True)
