@@ -12,7 +12,7 @@ from pathlib import Path
 from operate import elf, libraries, options, programs, rejections
 from operate.libraries import Library
 from pipeline.core import processor
-from pipeline.core.errors import UnfitError, UsageError
+from pipeline.core.errors import PipelineError, UnfitError, UsageError
 from pipeline.core.preload import check_preloadable
 from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import PRODUCTION, VARIANTS
@@ -52,7 +52,11 @@ def run(args: argparse.Namespace) -> int:
     """Replace this process by the program; returns only with --show."""
     settings, command = split(args.words)
     machine = processor.machine()
-    library = _library(args, machine.name)
+    try:
+        library = _library(args, machine.name)
+    except PipelineError as error:
+        error.hint = _stray(args.parser, command) or error.hint
+        raise
     require_instructions(library, machine)
     check_preloadable(library.path)
     environment = {**os.environ, **variables(settings, library.path), **preload(library.path)}
@@ -72,6 +76,19 @@ def run(args: argparse.Namespace) -> int:
     except programs.NoProgram as error:
         print(f"error: {error.message}", file=sys.stderr)
         return error.code
+
+
+def _stray(parser: argparse.ArgumentParser, command: Sequence[str]) -> str:
+    """Return the hint where an option of ours stands behind the program, and is the program's."""
+    ours = [name for name in parser._option_string_actions if name.startswith("--")]
+    stray = next((word for word in command[1:] if word.partition("=")[0] in ours), "")
+    if not stray:
+        return ""
+    name = stray.partition("=")[0]
+    return (
+        f"{name} stands behind {command[0]}, so it is an option of {command[0]}: options of "
+        f"`hakmem run` go before the program, as in `hakmem run {name} ... -- {command[0]}`"
+    )
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:

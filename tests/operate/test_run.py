@@ -203,6 +203,15 @@ def test_the_profile_has_a_short_form_as_in_the_pipeline(tmp_path: Path) -> None
     assert "no library for profile 'shop' is published" in done.stderr
 
 
+@pytest.mark.parametrize("stray", ["--library", "--profile=kv"])
+def test_an_option_behind_the_program_is_told_to_go_before_it(tmp_path: Path, stray: str) -> None:
+    """The hint was: name a file by --library. That was done."""
+    done = hakmem("run", "--prefix", str(tmp_path), "true", stray, "/x.so")
+    name = stray.partition("=")[0]
+    assert f"{name} stands behind true, so it is an option of true" in done.stderr
+    assert f"go before the program, as in `hakmem run {name} ... -- true`" in done.stderr
+
+
 def test_an_installed_library_is_found(tmp_path: Path, library: Path) -> None:
     for name in ("share/hakmem", "lib/x86_64-linux-gnu"):
         (tmp_path / name).mkdir(parents=True)
