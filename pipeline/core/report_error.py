@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 import tempfile
 import traceback
@@ -28,6 +29,7 @@ from pipeline.core.home import is_tree, own_root
 from pipeline.core.lock import publishing_run
 from pipeline.core.paste import runnable, what_to_do
 from pipeline.core.paths import Tree, from_here
+from pipeline.core.spelling import nearest_file
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
@@ -73,11 +75,35 @@ def _meanwhile(error: PipelineError) -> str:
 def _help_of(error: click.ClickException) -> str:
     """Return how to see what the command takes that was typed wrongly."""
     context = getattr(error, "ctx", None)
+    if hint := _of_gone_file(error) or _of_early_option(error, context):
+        return hint
     if context and (profile := _bare_profile(error, context)):
         return f"did you mean `.venv/bin/{context.command_path} --profile {profile}`?"
     command = context.command_path if context else _typed()
     options = _naming(context.command) if context and "extra argument" in str(error) else ""
     return f"`.venv/bin/{command} --help` shows what it takes{options}"
+
+
+def _of_gone_file(error: click.ClickException) -> str:
+    """Return where to look for a file that is named and not there; or ""."""
+    parameter = getattr(error, "param", None)
+    found = re.search(r"'(.*)' does not exist", error.message, re.DOTALL)
+    if parameter is None or found is None or not isinstance(parameter.type, click.Path):
+        return ""
+    return nearest_file(Path(found[1]))
+
+
+def _of_early_option(error: click.ClickException, context: click.Context | None) -> str:
+    """Return where an option belongs that stands before the command that has it; or ""."""
+    group = context.command if context else None
+    if context is None or not isinstance(group, click.Group | click.CommandCollection):
+        return ""
+    option = getattr(error, "option_name", "")
+    name = next((word for word in sys.argv[1:] if word in group.list_commands(context)), "")
+    command = group.get_command(context, name) if name and option else None
+    if command is None or not any(option in one.opts for one in command.params):
+        return ""
+    return f"put `{option}` behind `{name}`: it is an option of `.venv/bin/pipeline {name}`"
 
 
 def _naming(command: click.Command) -> str:

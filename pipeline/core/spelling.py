@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 def nearest_words(wrong: str, known: Iterable[str], most: int = 3) -> list[str]:
@@ -21,3 +22,15 @@ def did_you_mean(wrong: str, known: Iterable[str], otherwise: str = "", form: st
     """
     close = difflib.get_close_matches(wrong, list(known), n=1)
     return f"did you mean {form.format(close[0])}?" if close else otherwise
+
+
+def nearest_file(gone: Path) -> str:
+    """Return the hint for a file that is not there: what is called nearly so in its folder."""
+    folder = gone.absolute().parent
+    try:
+        names = [one.name for one in folder.iterdir()]
+    except OSError:
+        return f"look at the path of the file: there is no folder {folder} that can be read"
+    otherwise = f"look at the path of the file: {gone.name} is not in {folder}"
+    close = difflib.get_close_matches(gone.name, names, n=1)
+    return f"did you mean {gone.parent / close[0]}?" if close else otherwise

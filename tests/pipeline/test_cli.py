@@ -231,6 +231,21 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
     assert f"Did you mean {meant!r}" in done.stderr
 
 
+@pytest.mark.parametrize("line", ["trace info no-such.trace", "heap no-such.heap"])
+def test_a_file_that_is_not_there_leads_to_its_path(line: str) -> None:
+    done = pipeline(*line.split())
+    assert done.returncode == ExitCode.USAGE
+    name = line.split()[-1]
+    assert f"'{name}' does not exist" in done.stderr
+    assert f"what to do: look at the path of the file: {name} is not in {ROOT}\n" in done.stderr
+
+
+def test_the_nearest_file_is_named_where_one_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "app.trace").touch()
+    done = pipeline("trace", "info", f"{tmp_path}/ap.trace")
+    assert f"did you mean {tmp_path}/app.trace?" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
@@ -246,6 +261,11 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
             "a profile as `-p NAME`, a reason as `--reason TEXT`",
         ),
         ("--nope", "`.venv/bin/pipeline --help` shows what it takes"),
+        (
+            "--profile mixed build --quick",
+            "put `--profile` behind `build`: it is an option of `.venv/bin/pipeline build`",
+        ),
+        ("--profile mixed doctor", "`.venv/bin/pipeline --help` shows what it takes"),
         ("experiment new cache mine", "take one of these"),
         (
             "rollback 0.2",
