@@ -88,7 +88,8 @@ def _tell_same(console: BuildConsole, published: Published) -> None:
         return
     console.prose(
         f"it is the same library as {before.name}, byte for byte, judged again: a version is a "
-        "library with its verdict, so this one has a name of its own. A restart brings programs nothing new"
+        "library with its verdict, so this one has a name of its own. A restart brings programs "
+        "nothing new"
     )
 
 

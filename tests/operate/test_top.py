@@ -133,7 +133,9 @@ def test_what_is_told_of_slabs_adds_up_in_what_a_library_told() -> None:
     f = now["figures"]
     waiting = f["magazine_bytes"] + f["transfer_bytes"] + f["remote_bytes"]
     first, rest = overview._slabs(now)
-    assert first.startswith("slabs    139.4 MiB: 134.5 MiB live, 148.4 KiB free again, 1.7 MiB never")
+    assert first.startswith(
+        "slabs    139.4 MiB: 134.5 MiB live, 148.4 KiB free again, 1.7 MiB never"
+    )
     assert rest.startswith(f"         {overview.size(waiting)} in caches, 2.8 MiB at ends")
 
 

@@ -101,7 +101,8 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
     elif seconds < SHORT_S:
         yield (
             "note: that is hardly more than its start: give it work for a second or more. Its "
-            "standard input is empty: if it reads one, `sh -c '... < FILE'` gives it a file (whole path)"
+            "standard input is empty: if it reads one, `sh -c '... < FILE'` gives it a file (whole "
+            "path)"
         )
     elif calls < FEW:
         yield (
