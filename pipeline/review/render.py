@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pipeline.report import text
 from pipeline.report.compare_keys import OF_PAIRS
@@ -41,10 +41,24 @@ def markdown(review: Review) -> str:
     head = review.head.verify
     measured = "judged directly" if review.comparison.measured else "compared by what is on record"
     where = head.environment.kind
-    lines += ["", f"Profile {review.head.profile}, mode {head.mode}, {measured}, on {where}.", ""]
+    lines += ["", f"Profile {review.head.profile}, mode {head.mode}, {measured}, on {where}."]
+    lines += [*_margins(review), ""]
     if review.base_mode != head.mode:
         lines += [OTHER_MODE.format(review.base, review.base_mode), ""]
     return "\n".join(lines)
+
+
+def _margins(review: Review) -> Iterator[str]:
+    """Yield the margins of a judgement, and what would decide that which is left open."""
+    borders = review.head.verify.margins
+    yield (
+        f"Margins: speed ±{100 * borders.throughput:.1f} %, I-cache misses "
+        f"±{100 * borders.icache:.1f} %, peak memory +{100 * borders.rss:.1f} % "
+        "(docs/verdicts.md says how they decide)."
+    )
+    is_open = any(row.judgement == "unclear" for row in review.comparison.rows)
+    if is_open and review.head.verify.mode == "quick":
+        yield "To decide what is undecided: `HAKMEM_REVIEW_FULL=1 .ci/review BASE` measures longer."
 
 
 def _remarks(remarks: Sequence[Remark]) -> list[str]:

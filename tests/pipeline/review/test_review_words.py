@@ -160,6 +160,23 @@ def test_notes_of_a_comparison_stand_in_the_review() -> None:
     assert "- note: odd" in markdown(noted)
 
 
+def test_a_review_says_its_margins_and_what_would_decide_what_is_open() -> None:
+    """Who reads "same" must see within what; a full build measures what a quick one left open."""
+    longer = "`HAKMEM_REVIEW_FULL=1 .ci/review BASE` measures longer"
+    margins = "Margins: speed ±1.0 %, I-cache misses ±5.0 %, peak memory +10.0 %"
+    cases: tuple[tuple[Judgement, str, bool], ...] = (
+        ("unclear", "quick", True),
+        ("unclear", "default", False),
+        ("same", "quick", False),
+    )
+    for judgement, mode, offered in cases:
+        model = model_of(row("throughput", judgement, 1.0))
+        verify = model.head.verify.model_copy(update={"mode": mode})
+        said = markdown(replace(model, head=model.head.model_copy(update={"verify": verify})))
+        assert margins in said
+        assert (longer in said) is offered
+
+
 def test_a_training_with_threads_is_not_promised_to_be_alike(base: Path) -> None:
     """Two builds of a server with threads differed by 4 % in the size of their code."""
     told = "Where a program of the training has threads, they may differ more"
