@@ -23,16 +23,19 @@ def with_whole_paths(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
 def _require_program(program: str) -> None:
     """Raise UsageError if there is no such program, or nobody may start it."""
     from pipeline.core.errors import UsageError
+    from pipeline.core.spelling import nearest_file
     from pipeline.stages.build.programs import find_program
 
     if "/" not in program and find_program(program) is None:
         raise UsageError(
             f"there is no program {program}", hint="give its path; PATH does not have it"
         )
+    if "/" in program and Path(program).is_dir():
+        raise UsageError(f"{program} is a folder", hint="give the path of a program in it")
     if "/" in program and not Path(program).is_file():
         raise UsageError(
-            f"there is no program {program}",
-            hint="give its path; a name without / is looked up in PATH",
+            f"there is no program {program}: no such file",
+            hint=nearest_file(Path(program), "; a name without / is looked up in PATH"),
         )
     if "/" in program and not os.access(program, os.X_OK):
         raise UsageError(
@@ -43,13 +46,15 @@ def _require_program(program: str) -> None:
 def _require_script(command: tuple[str, ...], root: Path) -> None:
     """Raise UsageError if an interpreter is to run a file that is neither here nor in the tree."""
     from pipeline.core.errors import UsageError
+    from pipeline.core.spelling import nearest_file
 
     interpreter, *words = command or ("",)
     if Path(interpreter).name not in INTERPRETERS or not words or words[0].startswith("-"):
         return
     if not any((folder / words[0]).is_file() for folder in (Path.cwd(), root)):
         raise UsageError(
-            f"{interpreter} is to run {words[0]}, and there is no such file", hint="give its path"
+            f"{interpreter} is to run {words[0]}, and there is no such file",
+            hint=nearest_file(Path(words[0])),
         )
 
 

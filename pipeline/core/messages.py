@@ -95,6 +95,8 @@ def _text(node: ast.expr) -> str:
             return " / ".join(filter(None, (_text(body), _text(other))))
         case ast.Call() if _name(node.func) == "did_you_mean":
             return f"did you mean {_MARK}name{_MARK}?"
+        case ast.Call() if _name(node.func) == "nearest_file":
+            return f"did you mean {_MARK}file{_MARK}? / look at the path of the file"
     parts = _parts(node)
     return "".join(map(_text, parts)) if parts else f"{_MARK}{_word(node)}{_MARK}"
 

@@ -24,13 +24,16 @@ def did_you_mean(wrong: str, known: Iterable[str], otherwise: str = "", form: st
     return f"did you mean {form.format(close[0])}?" if close else otherwise
 
 
-def nearest_file(gone: Path) -> str:
-    """Return the hint for a file that is not there: what is called nearly so in its folder."""
+def nearest_file(gone: Path, besides: str = "") -> str:
+    """Return the hint for a file that is not there: what is called nearly so in its folder.
+
+    ``besides``: what to say, too, where nothing is.
+    """
     folder = gone.absolute().parent
     try:
         names = [one.name for one in folder.iterdir()]
     except OSError:
-        return f"look at the path of the file: there is no folder {folder} that can be read"
-    otherwise = f"look at the path of the file: {gone.name} is not in {folder}"
+        return f"look at the path of the file: {folder} is no folder that can be read{besides}"
+    otherwise = f"look at the path of the file: {gone.name} is not in {folder}{besides}"
     close = difflib.get_close_matches(gone.name, names, n=1)
     return f"did you mean {gone.parent / close[0]}?" if close else otherwise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -113,12 +112,10 @@ def _measured(
 def _named(progress: Progress) -> Iterator[None]:
     """Tell of the first run, and where that takes long, which processes have not ended yet."""
     first = "a first run, which does not count"
-    began = time.monotonic()
 
     def remind() -> None:
         names = ", ".join(name for one in children(os.getpid()) for name in last_of_line(one))
-        for_s = f"{time.monotonic() - began:.0f} s"
-        progress(f"{first}: the command has not ended for {for_s}; still running: {names}")
+        progress(f"{first}: the command has not ended; still running: {names}")
 
     progress(first)
     with repeating(remind, LONG_S):

@@ -275,11 +275,30 @@ def test_a_step_that_takes_long_says_that_it_goes_on(clone: Path, machine: Path)
     assert done.returncode == ExitCode.PACKAGES
     said = done.stderr.splitlines()
     begin = next(number for number, line in enumerate(said) if " -m venv " in line)
+    assert "still at it, waiting for python's venv for " in said[begin + 1]
     assert re.search(r"still at it, .*bootstrap\.log\): (half way){7}h\.\.\.$", said[begin + 1])
     assert re.search(r"still at it, .*bootstrap\.log\)$", said[begin + 2])  # nothing new
     packages = (clone / "requirements.lock").read_text(encoding="utf-8").count("==")
     assert f"bootstrap: installing {packages} Python packages" in done.stderr
     assert "Terminated" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("apt_get update", "apt-get update"),
+        ("apt_get install -y clang-22", "apt-get install"),
+        ("/t/.venv/bin/python -m pip install -q -r lock", "pip"),
+        ("python3 -m venv --clear /t/.venv", "python's venv"),
+        ("/usr/bin/git fetch", "git"),
+    ],
+)
+def test_what_a_long_step_waits_for_has_a_name(words: str, name: str) -> None:
+    """Seven minutes of "still at it" said nowhere that pip was at work."""
+    text = (ROOT / "bootstrap").read_text(encoding="utf-8")
+    function = text[text.index("\ncalled() {") :].partition("\n}\n")[0] + "\n}\n"
+    done = subprocess.run(["bash", "-c", f"{function}called {words}"], capture_output=True)
+    assert done.stdout.decode().strip() == name
 
 
 def test_ctrl_c_is_told_from_a_failure(clone: Path, machine: Path) -> None:

@@ -235,7 +235,7 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
 def test_a_file_that_is_not_there_leads_to_its_path(line: str) -> None:
     done = pipeline(*line.split())
     assert done.returncode == ExitCode.USAGE
-    name = line.rsplit(maxsplit=1)[-1]
+    name = line.rpartition(" ")[2]
     assert f"'{name}' does not exist" in done.stderr
     assert f"what to do: look at the path of the file: {name} is not in {ROOT}\n" in done.stderr
 

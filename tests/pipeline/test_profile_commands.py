@@ -296,6 +296,23 @@ def test_init_notes_a_whole_path_that_is_not_there(fresh: Sandbox) -> None:
     assert "note: there is no /no/such/kvd\n" in output
 
 
+def test_init_names_the_file_that_lies_near_one_that_is_not_there(
+    fresh: Sandbox, tmp_path: Path
+) -> None:
+    """The hint was: give its path. That was done."""
+    for name in ("kvd-server", "drive.sh"):
+        (tmp_path / name).touch(mode=0o755)
+    for words, near in (
+        ((f"{tmp_path}/kvd-serve",), "kvd-server"),
+        (("sh", f"{tmp_path}/driv.sh"), "drive.sh"),
+    ):
+        code, output = fresh.run("init", "kv2", "--", *words)
+        assert code == 2 and "no such file" in output
+        assert f"did you mean {tmp_path}/{near}?" in output
+    _, output = fresh.run("init", "kv2", "--", f"{tmp_path}/nope")
+    assert f"nope is not in {tmp_path}" in output
+
+
 @pytest.mark.parametrize("server", ["no-server.py", "./no-server", "/no/such/server"])
 def test_init_refuses_a_driver_whose_server_is_not_there(fresh: Sandbox, server: str) -> None:
     driver = fresh.root / "drive.sh"

@@ -34,8 +34,8 @@ TOOLS = {"awk", "cat", "date", "grep", "kill", "ls", "mkdir", "mktemp", "rm", "s
 TOOLS |= {"tail", "timeout", "tr", *SHELLS}
 """What drivers are made of: where one of them allocates most, their server did little."""
 SLOW = (
-    "either nothing ends it: a server needs a driver that stops it (docs/tutorial.md, step 2). Or "
-    "it is only slow: then give it less work, for a second is enough"
+    "either nothing ends what had not ended: a server needs a driver that stops it "
+    "(docs/tutorial.md, step 2). Or it is only slow: then give it less work, for a second is enough"
 )
 
 
@@ -101,8 +101,8 @@ def seen(seconds: float, found: Sequence[Process], command: Sequence[str] = ()) 
     elif seconds < SHORT_S:
         yield (
             "note: that is hardly more than its start: give it work for a second or more. Its "
-            "standard input is empty: if it reads one, `sh -c '... < FILE'` gives it a file (whole "
-            "path)"
+            "standard input is empty: if it reads one, `sh -c '... < FILE'` gives it a file "
+            "(whole path)"
         )
     elif calls < FEW:
         yield (

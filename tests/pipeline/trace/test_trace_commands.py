@@ -44,7 +44,7 @@ def test_record_and_info(recorder: Recorder) -> None:
     shown = pipeline("trace", "info", trace)
     assert shown.returncode == 0
     for words in (
-        "requests by size",
+        "requests by size (up to, in powers of two;",
         "how long blocks live (",
         "live memory over time",
         "bytes per event",
