@@ -95,7 +95,7 @@ def _summary(now: Document) -> list[str]:
         f" huge pages {size(system['huge_page_bytes'])}, swapped {size(system['swapped_bytes'])}",
         f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
-        *_slabs(now),
+        _slabs(now),
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
         f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])}",
         f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle;"
@@ -104,7 +104,7 @@ def _summary(now: Document) -> list[str]:
     ]
 
 
-def _slabs(now: Document) -> list[str]:
+def _slabs(now: Document) -> str:
     """Return what slabs hold; what is neither live nor free nor an end is a free block in a cache.
 
     These are magazines, the transfer cache, blocks on their way home, and a quarantine.
@@ -113,11 +113,10 @@ def _slabs(now: Document) -> list[str]:
     small = sum(c["size"] * c["live_blocks"] for c in now["classes"])
     free, fresh, ends = (f[f"slab_{name}_bytes"] for name in ("returned", "fresh", "tail"))
     cached = max(0, f["slab_bytes"] - small - free - fresh - ends)
-    return [
+    return (
         f"slabs    {size(f['slab_bytes'])}: {size(small)} live, {size(free)} free again,"
-        f" {size(fresh)} never used,",
-        f"         {size(cached)} in caches, {size(ends)} at ends, too short for a block",
-    ]
+        f" {size(fresh)} never used, {size(cached)} cached, {size(ends)} at ends"
+    )
 
 
 def _limits(now: Document) -> list[str]:
