@@ -156,7 +156,7 @@ def test_the_level_of_intervals_is_explained_by_what_the_look_takes(
         assert says in plain
 
 
-def test_medians_that_change_by_what_the_pairs_exclude_are_worth_a_look() -> None:
+def test_medians_that_change_by_what_the_pairs_exclude_are_explained() -> None:
     """A row said that medians hardly changed, and its pairs by 5 %; nothing said that these differ.
 
     The few pairs of middling speed are alone in not being faster, and the medians are theirs.
@@ -166,14 +166,14 @@ def test_medians_that_change_by_what_the_pairs_exclude_are_worth_a_look() -> Non
     result = result_of(throughput_of(a=odd, b=pairs(1.0)))
     (told,) = [one for one in findings(result, None, None) if "medians" in one.what]
     what = "the medians of a row say another change than its pairs"
-    assert (told.kind, told.what) == ("doubt", what)
-    again = "judge again on a quiet machine, for longer (--verify-time)"
+    assert (told.kind, told.what) == ("note", what)
+    counts = "the pairs count, as their two runs stood side by side"
     over = "+4.00 % [+4.00 %, +6.00 %] over the pairs"
-    assert told.detail == f"a +1.00 % between the medians, {over}; {again}"
+    assert told.detail == f"a +1.00 % between the medians, {over}; {counts}"
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.05, 0.97])
-def test_medians_within_the_interval_are_no_doubt(ratio: float) -> None:
+def test_medians_within_the_interval_need_no_word(ratio: float) -> None:
     """Where the machine gets slower meanwhile, all pairs change alike."""
     drift = [pair(n, 1e7 / (n + 1), ratio * 1e7 / (n + 1), (4096, 4096)) for n in range(40)]
     for found in (throughput_of(a=drift, b=pairs(1.0)), throughput_of(a=pairs(ratio))):
