@@ -34,8 +34,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
 
     It never becomes current again, nor does a build with the same bytes or of the same sources,
     profile and lists, quick or not. Nothing installs it. Where it is current, the newest version
-    that is whole and not rejected takes its place; without one, no version is current. The command
-    does not wait for a build that runs.
+    that is whole, not rejected and not set aside by a rollback takes its place; without one, no
+    version is current. The command does not wait for a build that runs.
 
     A build that was judged and not published can be refused, too, by the name that `pipeline
     history` has: a build with the same bytes is then never published.
@@ -78,8 +78,7 @@ def _reject_published(tree: Tree, profile: str, wish: str, reason: str) -> None:
         click.echo(f"that holds as well for what is the same: {', '.join(t.name for t in twins)}")
     back = f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo`"
     say(f"{back} takes that back")
-    if moved:
-        click.echo(moved)
+    say(moved)
     tell_installed(target)
 
 
@@ -102,7 +101,10 @@ def _moved_from(dist: Path, refused: list[Version], left: list[Version]) -> str:
     """Move ``current`` if it is one of those that are refused; say what became of it."""
     from pipeline.release.current import current
 
-    return _replace(dist, left) if current(dist) in refused else ""
+    now = current(dist)
+    if now in refused:
+        return _replace(dist, left)
+    return f"{now.name} stays current" if now else "no version is current, as before"
 
 
 def _rejected_unpublished(tree: Tree, profile: str, wish: str, reason: str) -> bool:
@@ -126,24 +128,34 @@ def _rejected_unpublished(tree: Tree, profile: str, wish: str, reason: str) -> b
 
 
 def _replace(dist: Path, others: list[Version]) -> str:
-    """Make the newest of ``others`` without damage current, or none; return what became of it."""
+    """Make the newest of ``others`` current that is whole and not set aside, or none; say which."""
     from pipeline.release.current import point_current, point_nowhere
-    from pipeline.release.marking import want_again
     from pipeline.release.marks import read_marks
 
-    place = next((one for one in others if one.is_whole()), None)
+    marks = read_marks(dist)
+    aside = [one for one in others if marks.rolled_back(one)]
+    place = next((one for one in others if one not in aside and one.is_whole()), None)
     if place is None:
         point_nowhere(dist)
-        return (
-            f"no version is current now: {dist / 'current'} is gone. Programs that preload it say "
-            "so when they start, and use libc's malloc: leave LD_PRELOAD out. `hakmem run` starts "
-            "nothing without a library"
-        )
-    aside = read_marks(dist).rolled_back(place)
-    want_again(place)
+        return _none_current(dist, aside)
     point_current(place)
-    lifted = ", which a rollback had set aside until now" if aside else ""
-    return f"current is now {place.name}{lifted}"
+    newer = [one.name for one in aside if others.index(one) < others.index(place)]
+    passed = f"; a rollback has set aside what is newer: {', '.join(newer)}" if newer else ""
+    return f"current is now {place.name}{passed}"
+
+
+def _none_current(dist: Path, aside: list[Version]) -> str:
+    """Say what it means that no version is current, and how one that is set aside becomes it."""
+    said = (
+        f"no version is current now: {dist / 'current'} is gone. Programs that preload it say "
+        "so when they start, and use libc's malloc: leave LD_PRELOAD out. `hakmem run` starts "
+        "nothing without a library"
+    )
+    whole = next((one.name for one in aside if one.is_whole()), None)
+    if whole is None:
+        return said
+    back = f"`.venv/bin/pipeline rollback -p {dist.name} --to {whole}`"
+    return f"{said}. {whole} is left, which a rollback has set aside: {back} makes it current"
 
 
 def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:

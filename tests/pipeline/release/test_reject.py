@@ -170,11 +170,44 @@ def test_a_damaged_version_that_is_rejected_is_not_mended_for_an_installation(
         type_("install", BAD, "--prefix", str(tmp_path / "x"))
 
 
-def test_what_takes_the_place_of_a_rejected_version_is_set_aside_no_more(tree: Tree) -> None:
-    set_aside(version(tree, OLD), version(tree, BAD))
-    type_("reject", BAD, "--reason", "redis grows")
+def test_what_a_rollback_has_set_aside_does_not_take_the_place_of_a_rejected_version(
+    tree: Tree,
+) -> None:
+    """It became current again, and was set aside no more."""
+    new = make(tree, "1.0-cc33", "2026-01-03")
+    set_aside(new, version(tree, BAD))
+    said = type_("reject", BAD, "--reason", "redis grows")
+    assert f"current is now {OLD}; a rollback has set aside what is newer: {new.name}\n" in said
     assert current(tree.dist("p")) == version(tree, OLD)
-    assert read_marks(tree.dist("p")).rolled_back(version(tree, OLD)) is None
+    assert read_marks(tree.dist("p")).rolled_back(new)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_where_only_what_is_set_aside_is_left_no_version_is_current(
+    tree: Tree, whole: bool
+) -> None:
+    set_aside(version(tree, OLD), version(tree, BAD))
+    if not whole:
+        version(tree, OLD).library.write_bytes(b"changed")
+    said = type_("reject", BAD, "--reason", "redis grows")
+    assert "no version is current now" in said and "use libc's malloc" in said
+    back = f"`.venv/bin/pipeline rollback -p p --to {OLD}` makes it current"
+    assert (f"{OLD} is left, which a rollback has set aside: {back}" in said) == whole
+    assert current(tree.dist("p")) is None
+    assert read_marks(tree.dist("p")).rolled_back(version(tree, OLD))
+    if whole:
+        type_("rollback", "--to", OLD)
+        assert current(tree.dist("p")) == version(tree, OLD)
+        assert read_marks(tree.dist("p")).rolled_back(version(tree, OLD)) is None
+
+
+def test_of_a_rejected_version_that_is_not_current_it_is_said_what_stays(tree: Tree) -> None:
+    assert f"\n{BAD} stays current\n" in type_("reject", OLD, "--reason", "slow")
+    new = make(tree, "1.0-cc33", "2026-01-03")
+    (tree.dist("p") / "current").unlink()
+    said = type_("reject", new.name, "--reason", "slow")
+    assert "\nno version is current, as before\n" in said
+    assert current(tree.dist("p")) is None
 
 
 def twin(tree: Tree, **said: object) -> Version:
