@@ -14,7 +14,7 @@ from pipeline.core.nested import read_json
 from pipeline.core.variant import PRODUCTION, split_line
 from pipeline.release.current import current
 from pipeline.release.installed import Place
-from pipeline.release.marks import read_marks
+from pipeline.release.marks import Mark, read_marks
 from pipeline.release.published import published
 from pipeline.release.version import Version
 
@@ -75,12 +75,13 @@ def _cure(dist: Path, root: Path) -> str:
 def plan_pruning(dist: Path, keep: int, was_current: str | None = None) -> Pruning:
     """Return what pruning to the ``keep`` newest versions would remove.
 
-    Versions that are rejected do not count as kept. What ``current`` or another link points to,
-    what is set aside by a rollback, and what is installed somewhere stays. So does
-    ``was_current``: it was current when the command was given, which may wait for a build since.
+    Versions that are rejected, or the same as one that is, do not count as kept. What ``current``
+    or another link points to, what is set aside by a rollback, and what is installed somewhere
+    stays. So does ``was_current``: it was current when the command was given, which may wait for a
+    build since.
     """
-    refused = {one.version for one in read_marks(dist).rejected}
-    versions = published(dist)
+    versions, marks = published(dist), read_marks(dist)
+    refused = {one.name: mark for one in versions if (mark := marks.rejection(one)) is not None}
     newest = [one.name for one in versions if one.name not in refused][:keep]
     reasons = {name: f"it is {_of_newest(keep)}" for name in newest}
     if was_current is not None:
@@ -98,8 +99,12 @@ def _of_newest(keep: int) -> str:
     return "the newest" if keep == 1 else f"one of the {keep} newest"
 
 
-def _why_it_goes(one: Version, refused: set[str], keep: int) -> str:
-    return "it was rejected" if one.name in refused else f"it is not {_of_newest(keep)}"
+def _why_it_goes(one: Version, refused: dict[str, Mark], keep: int) -> str:
+    mark = refused.get(one.name)
+    if mark is None:
+        return f"it is not {_of_newest(keep)}"
+    twin = "" if mark.version == one.name else f" as {mark.version}"
+    return f"it was rejected{twin}"
 
 
 def _takes_last_way_back(dist: Path, versions: list[Version], go: list[Version]) -> bool:

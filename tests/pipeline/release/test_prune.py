@@ -92,6 +92,19 @@ def test_a_dry_run_says_of_each_version_why(tree: Tree) -> None:
     assert "no older version" not in said
 
 
+def test_what_is_the_same_as_a_rejected_version_does_not_count_as_kept(tree: Tree) -> None:
+    """`prune --keep 2` kept it as one of the 2 newest, and a good one went."""
+    bad, same = (Version(tree.dist("p") / name) for name in (NAMES[2], NAMES[4]))
+    for one in (bad, same):
+        manifest = {"created": one.created, "files": {}, "inputs": "the same"}
+        (one.folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    reject(Version(bad.folder), "bad")
+    said = prune("--keep", "2", "--dry-run")
+    assert f"would remove {same.name}: it was rejected as {bad.name}\n" in said
+    assert f"would remove {bad.name}: it was rejected\n" in said
+    assert f"keeps {NAMES[3]}: it is one of the 2 newest" in said
+
+
 @pytest.mark.usefixtures("tree")
 def test_it_says_when_nothing_is_left_to_go_back_to() -> None:
     said = prune("--keep", "1", "--dry-run")
