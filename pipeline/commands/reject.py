@@ -181,7 +181,9 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     if found is None:
         click.echo(f"{target.name} is not rejected: nothing to take back")
         return
-    click.echo(f"{target.name} is no longer rejected ({found.reason})")
+    own = found.version == target.name
+    twin = "" if own else f", nor is {found.version}, where the rejection stood"
+    click.echo(f"{target.name} is no longer rejected ({found.reason}){twin}")
     if damage := target.damage():
         say(f"it is damaged: {damage}; {how_to_mend(target)}")
     else:

@@ -230,7 +230,8 @@ def test_a_rejection_holds_for_versions_of_the_same_bytes(tree: Tree) -> None:
     for words in (("rollback", "--to", same.name), ("reject", same.name, "--reason", "x")):
         with pytest.raises(VersionError, match=f"{same.name} is the same as {BAD}, which was"):
             type_(*words)
-    type_("reject", same.name, "--undo")
+    said = type_("reject", same.name, "--undo")
+    assert f"{same.name} is no longer rejected (redis grows), nor is {BAD}, where" in said
     type_("rollback", "--to", same.name)
     assert current(tree.dist("p")) == same
 
