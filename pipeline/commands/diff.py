@@ -62,6 +62,7 @@ def diff_command(
     direct = _measured(profile, older, newer, quick) if measure else None
     comparison = compare_versions(before, after, direct)
     click.echo(render_diff(comparison, after.version, form), nl=False)
+    _tell_swapped(before, after)
     if form == "term" and before.version == after.version:
         _tell_later(profile, after)
     for model, wish in ((before, older), (after, newer)):
@@ -70,6 +71,12 @@ def diff_command(
         for said in said_since(now) if form != "json" else ():
             click.echo(f"{model.version}: {said}")
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
+
+
+def _tell_swapped(before: ReportModel, after: ReportModel) -> None:
+    """Say on stderr that the version which stands for NEWER was judged before the other one."""
+    if after.verify.created < before.verify.created:
+        say(f"note: {after.version} is the older of the two, and stands for NEWER", err=True)
 
 
 def _tell_later(profile: str, model: ReportModel) -> None:

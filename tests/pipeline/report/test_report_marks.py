@@ -349,6 +349,20 @@ def test_diff_of_the_current_version_with_itself_names_the_build_that_was_judged
     assert "last`" not in runner.invoke(cli, words, standalone_mode=False).output
 
 
+@pytest.mark.parametrize("form", ["term", "md", "json"])
+def test_diff_says_that_the_older_version_stands_for_the_newer_one(tree: Tree, form: str) -> None:
+    """What had got better was said to have got worse, and nothing told why."""
+    old, new = publish(tree, "1.0-aa11"), publish(tree, "1.0-bb22")
+    late = report_support.good().verify.model_copy(update={"created": "2026-12-31T00:00:00+00:00"})
+    later = report_support.good().model_copy(update={"version": new.name, "verify": late})
+    write_reports(new.folder, later)
+    runner, told = CliRunner(), f"note: {old.name} is the older of the two, and stands for NEWER"
+    for words, swapped in (((new, old), True), ((old, new), False), ((old, old), False)):
+        names = [one.name for one in words]
+        said = runner.invoke(cli, ["diff", *names, "--format", form], standalone_mode=False)
+        assert (told in said.stderr) == swapped and told not in said.stdout
+
+
 def test_the_advice_for_a_damaged_version_is_the_command_of_its_build(tree: Tree) -> None:
     version = publish(tree, "1.0-aa11")
     manifest = {"git": {"commit": "0123456789abcdef"}}
