@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipeline.release.version import Version
     from pipeline.report.model import Decision, ReportModel
 
@@ -18,17 +20,21 @@ def said_since(model: ReportModel) -> list[str]:
 
 def fields_since(profile: str, version: Version) -> dict[str, Decision | str | None]:
     """Return what has become of a version since it was judged, as fields of its report."""
-    return {"decided": _decided(profile, version), "damage": _damage(version)}
+    from pipeline.release.current import current_since
+
+    return {
+        "decided": _decided(profile, version),
+        "damage": _damage(version),
+        "current_since": current_since(_dist(profile, version), version.name),
+    }
 
 
 def _decided(profile: str, version: Version) -> Decision | None:
     """Return what people decided of a version after it was judged; None if nothing."""
-    from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks
     from pipeline.report.model import Decision
 
-    dist = version.folder.parent if version.is_published else Tree.here().dist(profile)
-    marks = read_marks(dist)
+    marks = read_marks(_dist(profile, version))
     refused = marks.rejection(version)
     mark = refused or marks.rolled_back(version)
     if mark is None:
@@ -39,6 +45,13 @@ def _decided(profile: str, version: Version) -> Decision | None:
         reason=mark.reason,
         said=f"{marks.since(version)}{_undone(profile, version) if refused else ''}",
     )
+
+
+def _dist(profile: str, version: Version) -> Path:
+    """Return the folder of the versions that a version belongs to, published or not."""
+    from pipeline.core.paths import Tree
+
+    return version.folder.parent if version.is_published else Tree.here().dist(profile)
 
 
 def _damage(version: Version) -> str:

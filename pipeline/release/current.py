@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
@@ -19,6 +20,15 @@ def current(dist: Path) -> Version | None:
     folder = link.parent / link.readlink() if link.is_symlink() else link
     found = Version(folder)
     return found if found.is_published else None
+
+
+def current_since(dist: Path, name: str) -> str:
+    """Return the day on which ``current`` was pointed to a version, in UTC; "" if it is not."""
+    now = current(dist)
+    if now is None or now.name != name:
+        return ""
+    moved = (dist / CURRENT).lstat().st_mtime
+    return datetime.fromtimestamp(moved, UTC).date().isoformat()
 
 
 def untouched(dist: Path) -> str:

@@ -110,7 +110,8 @@ class ReportModel(Record):
     what that costs against production's library; None where it was not measured. ``direct`` is its
     speed against the library that was current; None where that was not judged directly.
     ``decided`` is what people decided after that, ``damage`` which of its files are not as they
-    were published; "" for none. The kept file never has these two. ``withheld``: the
+    were published; "" for none. ``current_since`` is the day on which it became the current
+    version; "" where it is not. The kept file never has these three. ``withheld``: the
     gate lets it pass, and it is not published because --no-publish asked for that.
     ``stays`` says of a published version why it was not made current; None where it was.
     ``circumstances`` are those of the findings that nothing measured. ``quotes`` are the subjects
@@ -148,6 +149,7 @@ class ReportModel(Record):
     times: tuple[WorkloadTimes, ...] = ()
     decided: Decision | None = None
     damage: str = ""
+    current_since: str = ""
     withheld: bool = False
     stays: str | None = None
     quotes: tuple[Topic, ...] = ()
@@ -205,8 +207,11 @@ class ReportModel(Record):
 
     @property
     def beside(self) -> str:
-        """That a published version was not made current; or ""."""
-        return ", not made current" if self.stays else ""
+        """That a published version was not made current, and whether it is by now; or ""."""
+        if not self.stays:
+            return ""
+        now = f" at first; current since {self.current_since}" if self.current_since else ""
+        return f", not made current{now}"
 
     def _behind(self, link: str) -> str:
         """Return what is worse than in the version before, over all workloads; or ""."""

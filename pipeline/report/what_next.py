@@ -16,6 +16,8 @@ def not_current(model: ReportModel) -> str:
     if not model.stays:
         return ""
     said = f"not made current when it was published: {model.stays}"
+    if model.current_since:
+        return f"{said}; it is current since {model.current_since}"
     if model.rejected:
         return said
     line = line_of(model.profile, model.variant)

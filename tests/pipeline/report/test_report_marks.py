@@ -399,6 +399,29 @@ def test_a_version_that_was_not_made_current_says_so(tree: Tree, form: str, head
     assert head in shown(beside.name, "--format", form)
 
 
+@pytest.mark.parametrize(
+    ("form", "head"),
+    [
+        ("term", ", not made current at first; current since 20"),
+        ("md", ", profile mixed: published, not made current at first; current since 20"),
+        ("html", 'id="not-current">Not made current when it was published: why; it is current s'),
+        ("json", '"current_since": "20'),
+    ],
+)
+def test_a_version_that_became_current_later_says_so(tree: Tree, form: str, head: str) -> None:
+    """Its report said "not made current", and named the command that makes it current."""
+    beside = publish(tree, "1.0-aa11")
+    model = report_support.good().model_copy(update={"version": beside.name, "stays": "why"})
+    write_reports(beside.folder, model)
+    write_reports(tree.reports("mixed") / beside.name, model)
+    point_last(tree, "mixed", beside.name)
+    assert head not in shown(beside.name, "--format", form)
+    point_current(beside)
+    for wish in (beside.name, "current", "last"):
+        said = shown(wish, "--format", form)
+        assert head in said and f"rollback -p mixed --to {beside.name}" not in said
+
+
 def test_check_fails_on_a_damaged_version_as_verify_does(tree: Tree) -> None:
     whole, damaged = publish(tree, "1.0-aa11"), damage(publish(tree, "1.0-bb22"))
 
