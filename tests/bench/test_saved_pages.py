@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
 from bench.harness import kept, saved
 from bench.harness.programs.tables import tables
 from bench.harness.report import markdown_table
+from bench.harness.results import Comparison
 from pipeline.core.errors import UsageError
 
 COMPARISONS = sorted(saved.RESULTS.glob("compare-*.json"))
@@ -48,6 +50,24 @@ def test_the_means_of_all_processors_are_those_of_their_pages() -> None:
                 columns = heading.strip("| ").split(" | ")[1:]
                 row = " | ".join(mean[one] for one in columns)
                 assert f"{file.stem[9:19]} | {row} |" in page
+
+
+def test_hakmem_beside_one_other_is_the_mean_over_their_programs() -> None:
+    page = (saved.RESULTS / "programs.md").read_text(encoding="utf-8")
+    heading = next(row for row in page.split("\n") if row.startswith("| hakmem's processor time"))
+    others = [one.replace("Debian's ", "") for one in heading.strip("| ").split(" | ")[1:]]
+    for file in PROGRAMS:
+        row = " | ".join(f"{_beside(kept.read(file), other):.2f}" for other in others)
+        assert f"{file.stem[9:19]} | {row} |" in page
+
+
+def _beside(comparison: Comparison, other: str) -> float:
+    pairs = [
+        [result.median(name, comparison.time_of) for name in ("hakmem", other)]
+        for result in comparison.results
+        if result.timed
+    ]
+    return geometric_mean([ours / theirs for ours, theirs in pairs if ours and theirs])
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [1], "ours": "x"}', "\x00"])
