@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     """Refuse a version for good, with a reason.
 
-    It never becomes current again, nor does a build with the same bytes or of the same sources,
-    profile and lists, quick or not. Nothing installs it. Where it is current, the newest version
-    that is whole, not rejected and not set aside by a rollback takes its place; without one, no
-    version is current. The command does not wait for a build that runs.
+    It never becomes current again, nor does a build that is the same (docs/versions.md): the same
+    bytes, or the same sources, flags, tools, training workloads, lists and geometry, quick or not.
+    Nothing installs it. Where it is current, the newest version that is whole, not rejected and not
+    set aside by a rollback takes its place; without one, no version is current. The command does
+    not wait for a build that runs.
 
     A build that was judged and not published can be refused, too, by the name that `pipeline
     history` has: a build with the same bytes is then never published.
