@@ -47,7 +47,7 @@ def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
 def test_to_publish_what_is_current_anyway_lifts_no_rollback(tree: Tree) -> None:
     """`build --from publish` of the older version did, and the bad one came back."""
     type_("rollback")
-    shop, model = MagicMock(), MagicMock(published=True, previous=None)
+    shop, model = MagicMock(), MagicMock(published=True, previous=None, direct=None)
     shop.options.mode = "default"
     assert publishing._move_current(shop, version(tree, OLD), model) is None
     assert [one.version for one in read_marks(tree.dist("p")).aside] == [BAD]
