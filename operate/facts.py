@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -63,13 +64,14 @@ def library(process: Process, path: str) -> dict[str, Any]:
 
 
 def restart_gives_another(process: Process, path: str, now: Library | None) -> bool:
-    """Return whether a process would get another version than now, one that is not rejected.
+    """Return whether a process would get another library than now, one that is not rejected.
 
-    ``path`` is the file that it has mapped. That of its LD_PRELOAD may lead elsewhere since.
+    ``path`` is the file that it has mapped. That of its LD_PRELOAD may lead elsewhere since. A
+    version that was judged again has the same bytes under another name.
     """
     named = [one for one in process.preloads() if allocators.is_ours(one) and "/" in one]
     file = process.leads_to((named or [path])[0].removesuffix(GONE))
-    if file is None or (not is_gone(path) and file.samefile(process.seen(path))):
+    if file is None or (not is_gone(path) and filecmp.cmp(file, process.seen(path), shallow=False)):
         return False
     then = libraries.manifest_of(file)
     if then is None:

@@ -149,16 +149,21 @@ def test_a_busy_machine_is_named_below_the_figures(
         assert ("note: the machine was busy (load 9 on 2 CPUs)" in output) == told, output
 
 
-def test_without_its_packages_it_says_how_to_get_them(tmp_path: Path) -> None:
+COMMANDS = ["compare", "instructions", "memory", "places", "programs", "recorded", "result"]
+COMMANDS += ["servers", "verdict_rates"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_without_its_packages_it_says_how_to_get_them(tmp_path: Path, name: str) -> None:
     harness = tmp_path / "bench" / "harness"
     harness.mkdir(parents=True)
-    shutil.copy(COMPARE, harness.parent)
+    shutil.copy(REPOSITORY / "bench" / name, harness.parent)
     shutil.copy(REPOSITORY / "bench" / "harness" / "run.sh", harness)
     (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     (tmp_path / "python3").chmod(0o755)
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(
-        [harness.parent / "compare"], env=path, capture_output=True, text=True, check=False
+        [harness.parent / name], env=path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 4
     assert done.stderr.endswith(f"{tmp_path}/bootstrap doctor\n")

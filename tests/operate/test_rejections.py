@@ -112,6 +112,18 @@ def test_a_version_that_is_current_no_more_says_so(
         assert (outdated in hakmem("check", str(pid)).stdout) == (place == "current")
 
 
+def test_the_same_library_judged_again_needs_no_restart(
+    version: Version, compile_c: Compile
+) -> None:
+    """`build --from verify` gives the same bytes a version of its own, and makes it current."""
+    path = version.folder.parent / "current/lib/libhakmem.so"
+    with running(compile_c(ECHO), LD_PRELOAD=str(path)) as pid:
+        make_another_current(version)
+        shutil.copy2(version.library, path)
+        write_digest(path.parent.parent)
+        assert "malloc is hakmem's  yes\n" in hakmem("check", str(pid)).stdout
+
+
 @pytest.mark.parametrize(("name", "helps"), [("1.0-bb", True), ("1.0-aa", False)])
 def test_after_an_install_over_it_a_restart_is_advised(
     version: Version, compile_c: Compile, name: str, helps: bool
