@@ -10,7 +10,7 @@ from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import version_option
 from pipeline.commands.report_meant import complete_wish, folder_of, read_meant
 from pipeline.commands.say import say
-from pipeline.commands.since_judged import fields_since, said_since
+from pipeline.commands.since_judged import said_since, since_judged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def diff_command(
         _tell_later(profile, after)
     for model, wish in ((before, older), (after, newer)):
         version = Version(folder_of(profile, wish))
-        now = model.model_copy(update=fields_since(profile, version))
+        now = since_judged(profile, version, model)
         for said in said_since(now) if form != "json" else ():
             click.echo(f"{model.version}: {said}")
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK

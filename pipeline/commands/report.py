@@ -11,7 +11,7 @@ from pipeline.commands.line_meant import line_meant
 from pipeline.commands.profile_options import version_option
 from pipeline.commands.report_meant import BASELINE, complete_wish, folder_of, read_meant
 from pipeline.commands.say import say_other_run
-from pipeline.commands.since_judged import fields_since, said_since
+from pipeline.commands.since_judged import said_since, since_judged
 from pipeline.core.paste import runnable
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
     from pipeline.report.files import read_report
 
     found = Version(folder_of(profile, version))
-    model = read_report(found.folder).model_copy(update=fields_since(profile, found))
+    model = since_judged(profile, found, read_report(found.folder))
     if against == BASELINE:
         return alone(model)
     return model if against is None else held_against(model, read_meant(profile, against))

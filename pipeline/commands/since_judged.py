@@ -18,15 +18,15 @@ def said_since(model: ReportModel) -> list[str]:
     return [said for said in (damage, decided) if said]
 
 
-def fields_since(profile: str, version: Version) -> dict[str, Decision | str | None]:
-    """Return what has become of a version since it was judged, as fields of its report."""
+def since_judged(profile: str, version: Version, model: ReportModel) -> ReportModel:
+    """Return the report of a version with what has become of it since it was judged."""
     from pipeline.release.current import current_since
 
-    return {
-        "decided": _decided(profile, version),
-        "damage": _damage(version),
-        "current_since": current_since(_dist(profile, version), version.name),
-    }
+    # Of one that was current at once its own report says so.
+    since = current_since(_dist(profile, version), version.name) if model.stays else ""
+    decided, damage = _decided(profile, version), _damage(version)
+    fields = {"decided": decided, "damage": damage, "current_since": since}
+    return model.model_copy(update=fields)
 
 
 def _decided(profile: str, version: Version) -> Decision | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pipeline.judge.counts import Measured
 
@@ -16,6 +16,12 @@ def weighted_mean(values: Iterable[tuple[float, float | None]]) -> float | None:
         return None
     total = sum(weight for weight, _ in rows)
     return sum(weight / total * value for weight, value in known)
+
+
+def shares(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the share of each weight in their sum, to a millionth: all scaled alike are equal."""
+    total = sum(weights.values())
+    return {name: round(weight / total, 6) for name, weight in weights.items()}
 
 
 def mean_count(values: Iterable[tuple[float, Measured | int | None]]) -> float | None:

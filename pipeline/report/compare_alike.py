@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from pipeline.judge.counts import ProgramCounts, RealProgram, WorkloadCounts
+from pipeline.judge.means import shares
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.report.compare_counts import CountPair
@@ -32,9 +33,9 @@ def judged_alike(older: VerifyResult, newer: VerifyResult) -> bool:
 
 def _asked(timed: Throughput) -> dict[str, tuple[object, ...]]:
     """Return by name what each workload runs, and its share of all weights."""
-    whole = sum(one.weight for one in timed.workloads)
+    share = shares({one.name: one.weight for one in timed.workloads})
     return {
-        one.name: (_run(one), tuple(sorted(one.env.items())), round(one.weight / whole, 6))
+        one.name: (_run(one), tuple(sorted(one.env.items())), share[one.name])
         for one in timed.workloads
     }
 

@@ -243,6 +243,8 @@ def test_the_page_has_short_names_and_whole_ones_behind_them(profile: Path, tmp_
     assert any(title.startswith("std::vector<int, std::allocator<int>") for title in titles)
     assert not [title for title in titles if re.match(r"\w*_M_|__gnu_cxx|_Z", title)]
     line = 1 + PROGRAM.splitlines().index("        index[i].resize(100);")
-    tip = f"shop::build_index(); program.cpp:{line}"
-    assert f'<td class="words" title="{tip}">shop::build_index()</td>' in text
-    assert "std::vector&lt;...&gt;::resize(...)</td>" in text
+    place = f"program.cpp:{line}"
+    cell = f"shop::build_index()  {place}"
+    tip = f"shop::build_index(); {place}"
+    assert f'<td class="words" title="{tip}">{cell}</td>' in text
+    assert "std::vector&lt;...&gt;::resize(...) " in text
