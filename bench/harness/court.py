@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from bench.harness.dosed import at_length, dose_of, dosed, runner_of
+from bench.harness.dosed import at_length, dose_of, dosed, quiet, runner_of
 from bench.harness.judged import LONG, ONE_DOSE, SAME, SHUFFLED, SLOWED, Judged, judged
 from bench.harness.shuffle import SECTIONS, build_archive, link_listed, link_shuffled
 from pipeline.core.console import open_console
@@ -78,7 +78,7 @@ class Court:
     def _one_dose(self, request: JudgeRequest) -> Answer:
         asked = replace(dosed(request, self.rounds), time_budget_s=request.self_check_s)
         runner = runner_of(_slowed_library(request), request.logs)
-        return _answer(selfcheck.judgement("known slowdown", asked, runner, _quiet))
+        return _answer(selfcheck.judgement("known slowdown", asked, runner, quiet))
 
     def _at_length(self, request: JudgeRequest) -> Answer:
         budget_s = TIMES_AS_LONG * request.self_check_s
@@ -105,11 +105,11 @@ class Court:
 
 
 def _same(request: JudgeRequest) -> Answer:
-    return _answer(selfcheck.same_build(request, _quiet))
+    return _answer(selfcheck.same_build(request, quiet))
 
 
 def _slowed(request: JudgeRequest) -> Answer:
-    return _answer(selfcheck.known_slowdown(request, _slowed_library(request), _quiet))
+    return _answer(selfcheck.known_slowdown(request, _slowed_library(request), quiet))
 
 
 def _slowed_library(request: JudgeRequest) -> Path:
@@ -120,10 +120,6 @@ def _slowed_library(request: JudgeRequest) -> Path:
 
 def _answer(judged: SelfJudgement) -> Answer:
     return judged.verdict, judged.throughput.overall, judged.throughput.pairs
-
-
-def _quiet(_: str) -> None:
-    """Take a line of progress and drop it."""
 
 
 def open_court(name: str, seconds: float, room: Path, rounds: int | None = None) -> Court:

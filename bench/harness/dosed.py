@@ -32,7 +32,7 @@ def runner_of(library: Path, logs: Path) -> Runner:
 
 def dose_of(benches: Sequence[BenchCommand], runner: Runner) -> int:
     """Return how many rounds for each workload make all together lose LOSS, as it is weighted."""
-    tried = [calibrate(bench, runner, _quiet) for bench in benches]
+    tried = [calibrate(bench, runner, quiet) for bench in benches]
     doses = {dose.workload: dose for dose in tried if dose is not None}
     weights = {bench.name: bench.weight for bench in benches}
     return rounds_for(weights, doses, LOSS)
@@ -66,12 +66,12 @@ def at_length(request: JudgeRequest, runner: Runner, times: int) -> Throughput:
 
     On a busy machine the fewest pairs take all of a budget. So there are ``times`` as many.
     """
-    campaign = Campaign(request, runner, _quiet, time.monotonic)
+    campaign = Campaign(request, runner, quiet, time.monotonic)
     campaign.add(times * max(request.pairs, least_pairs(request, 1.0)))
     campaign.fill(1.0)
     found = summarise(request, campaign.samples, 1.0, 1, campaign.seconds)
     return ended(request, found, f"measured for {campaign.seconds:.0f} s")
 
 
-def _quiet(_: str) -> None:
+def quiet(_: str) -> None:
     """Take a line of progress and drop it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from rollback_support import tree_of_two, type_
 from pipeline.cli import cli
 from pipeline.core.lock import folder_lock
 from pipeline.release import install
+from pipeline.release.install_plan import Plan
+from pipeline.release.version import Version
 
 
 def is_locked(folder: Path) -> bool:
@@ -33,9 +36,9 @@ def test_files_are_put_and_removed_under_the_lock_of_the_prefix(
     prefix, seen = tmp_path / "prefix", []
     carry_out = install.carry_out
 
-    def watched(*words: object) -> None:
+    def watched(plan: Plan, found: Version | None, say: Callable[[str], object]) -> None:
         seen.append(is_locked(prefix))
-        carry_out(*words)  # type: ignore[arg-type]
+        carry_out(plan, found, say)
 
     monkeypatch.setattr(install, "carry_out", watched)
     type_("install", "-p", "p", "--prefix", str(prefix))
