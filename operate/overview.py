@@ -96,8 +96,8 @@ def _summary(now: Document) -> list[str]:
         f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
         _slabs(now),
-        f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
-        f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])}",
+        f"waiting  magazines {size(f['magazine_bytes'])}, remote {size(f['remote_bytes'])},"
+        f" dirty {size(f['dirty_bytes'])}",
         f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle;"
         f" run caches {size(f['run_cache_bytes'])}",
         *_limits(now),
@@ -107,7 +107,7 @@ def _summary(now: Document) -> list[str]:
 def _slabs(now: Document) -> str:
     """Return what slabs hold; what is neither live nor free nor an end is a free block in a cache.
 
-    These are magazines, the transfer cache, blocks on their way home, and a quarantine.
+    These are magazines, blocks on their way home, and a quarantine.
     """
     f = now["figures"]
     small = sum(c["size"] * c["live_blocks"] for c in now["classes"])
@@ -188,7 +188,7 @@ def _row(c: Document) -> tuple[str, ...]:
         f"{c['size']} cold" if c.get("cold") else str(c["size"]),
         f"{live:,}",
         size(live * c["size"]),
-        f"{c['magazine_blocks'] + c['transfer_blocks']:,}",
+        f"{c['magazine_blocks']:,}",
         *(f"{c[name]:,}" for name in ("slabs", "slabs_hot", "slabs_draining", "slabs_free")),
         _share(live * c["size"], slabs * c["slab_bytes"] - c["fresh_blocks"] * c["size"]),
     )

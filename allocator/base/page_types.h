@@ -99,10 +99,10 @@ struct hak_slab {
         uint64_t summary;  /* slab */
         size_t large_size; /* large: bytes that were asked for */
     };
-    uint32_t pages;  /* length of the run; large: may be many thousands */
-    uint16_t tail;   /* pages between this one and the head of its slab; 0 elsewhere */
-    uint16_t used;   /* blocks out: in the program, in a magazine, a chain or the transfer cache */
-    uint16_t carved; /* blocks ever handed out; those beyond were never touched */
+    uint32_t pages;    /* length of the run; large: may be many thousands */
+    uint16_t tail;     /* pages between this one and the head of its slab; 0 elsewhere */
+    uint16_t used;     /* blocks out: in the program, in a magazine or in a chain */
+    uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
     uint16_t low_mark; /* when `used` sinks to it, the owner has something to do: slab/slab.c */
     uint8_t cls;       /* of a slab; HAK_CLASS_NONE elsewhere */
     uint8_t kind;      /* enum hak_run_kind */

@@ -1,7 +1,6 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "bin/bin.h"
-#include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/seat.h"
 #include "magazine/arm.h"
@@ -37,14 +36,9 @@ static unsigned next_batch(hak_bin *bin, unsigned depth) {
     return batch < most ? batch : most;
 }
 
-/* Takes what came home, or what other threads have too much of. False: nothing. */
-static bool take_from_others(hak_heap *heap, unsigned cls) {
+/* Takes back what others freed. False: no block of the class. */
+static bool came_home(hak_heap *heap, unsigned cls) {
     hak_drain(heap);
-    if (hak_magazine_newest(heap, cls) != NULL)
-        return true;
-    void **top = hak_magazine_lay_down(heap, cls);
-    top += hak_transfer_take(cls, top + 1, (heap->bins[cls].depth + 1u) / 2);
-    hak_magazine_set_top(heap, cls, top);
     return hak_magazine_newest(heap, cls) != NULL;
 }
 
@@ -53,7 +47,7 @@ static bool fill(hak_heap *heap, unsigned cls) {
     if (hak_mode_has_spilled(heap, cls))
         hak_magazine_deepen(heap, cls);
     hak_mode_note(heap, cls, HAK_BEGAN_ANEW);
-    if (take_from_others(heap, cls))
+    if (came_home(heap, cls))
         return true;
     if (hak_heap_slab(heap, cls) == NULL)
         return false;

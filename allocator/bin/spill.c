@@ -2,7 +2,6 @@
 #include "base/fatal.h"
 #include "bin/bin.h"
 #include "bin/give.h"
-#include "bin/transfer.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "magazine/mode.h"
@@ -104,22 +103,6 @@ static bool gives_all(const hak_heap *heap, unsigned cls) {
            (heap->crowded && hak_mode_has_spilled(heap, cls) && heap->bins[cls].in_runs);
 }
 
-/* Only where blocks of several threads come together: some are the heap's own, others are not.
- * Blocks of another thread alone go back to it. Returns how many of the first went. */
-static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
-                               size_t count) {
-    size_t own = 0;
-    if (is_small(cls) || hak_mode_sheds(heap, cls))
-        return 0;
-    for (size_t i = 0; i < count; i++) {
-        uintptr_t owner = hak_owner_of(blocks[i]);
-        if (hak_class_of_owner(owner) != cls)
-            return 0; /* hak_give_back says what it is */
-        own += owner == hak_owner_word(heap, cls);
-    }
-    return own > 0 && own < count ? hak_transfer_put(cls, blocks, count) : 0;
-}
-
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
  * The oldest of a magazine deeper than usual stay where they are, so that a free never has
@@ -131,12 +114,10 @@ static void spill(hak_heap *heap, unsigned cls) {
     size_t newest = gives_all(heap, cls) ? 0 : most / 2;
     size_t blocks = most - newest;
     void **from = hak_magazine_lay_down(heap, cls) + 1 - most;
-    size_t left = leave_for_others(heap, cls, from, blocks);
-    hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
+    hak_given given = hak_give_back(heap, cls, from, blocks);
     memmove(from, from + blocks, newest * sizeof *from);
     hak_magazine_set_top(heap, cls, hak_magazine_top(heap, cls) - blocks);
-    if (left < blocks)
-        note_spill(heap, cls, blocks - left, given);
+    note_spill(heap, cls, blocks, given);
 }
 
 /* A cold class's magazine has no slots until the first block comes. */

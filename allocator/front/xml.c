@@ -36,7 +36,7 @@ static void add(sum *to, size_t count, size_t size) {
 static void write_free(const hak_snapshot *s, FILE *stream) {
     sum fast = {0}, rest = {0};
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        size_t cached = hak_cached_blocks(&s->classes[cls]), all = free_blocks(&s->classes[cls]);
+        size_t cached = s->classes[cls].magazines, all = free_blocks(&s->classes[cls]);
         add(&fast, cached, hak_classes[cls].size);
         add(&rest, all > cached ? all - cached : 0, hak_classes[cls].size);
     }

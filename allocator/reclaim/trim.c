@@ -1,7 +1,6 @@
 #include "reclaim/trim.h"
 
 #include "bin/bin.h"
-#include "bin/transfer.h"
 #include "heap/seat.h"
 #include "magazine/magazine.h"
 #include "pages/run_cache.h"
@@ -61,19 +60,15 @@ void hak_heap_release_empty(hak_heap *heap) {
 
 void hak_heap_flush(hak_heap *heap) {
     hak_drain(heap);
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        hak_transfer_empty(heap, cls);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_bin_flush(heap, cls);
-    }
     hak_heap_release_empty(heap);
 }
 
 /* ---- one epoch, in steps ---- */
 
-/* What lies in the transfer cache comes back before the slabs are looked at. */
 static void begin_class(hak_heap *heap, unsigned cls) {
     heap->trim.cls = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
-    hak_transfer_empty(heap, heap->trim.cls);
     heap->trim.next = heap->bins[heap->trim.cls].partial;
 }
 

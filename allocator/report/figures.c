@@ -22,7 +22,6 @@ static void add_class(hak_totals *t, const hak_snapshot *s, unsigned cls) {
     t->live_bytes += live * class->size;
     t->free_bytes += (c->carved - live) * class->size;
     t->magazine_bytes += c->magazines * class->size;
-    t->transfer_bytes += c->transfer * class->size;
     t->remote_blocks += c->remote;
     t->remote_bytes += c->remote * class->size;
     t->guarded_bytes += c->guarded * class->size;

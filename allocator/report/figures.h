@@ -12,7 +12,7 @@ typedef struct hak_figure {
 
 /* Sums over the classes; what is live has large blocks, too. */
 typedef struct hak_totals {
-    size_t live_blocks, live_bytes, magazine_bytes, transfer_bytes, remote_blocks, remote_bytes;
+    size_t live_blocks, live_bytes, magazine_bytes, remote_blocks, remote_bytes;
     size_t guarded_bytes, slab_bytes, returned_bytes, fresh_bytes, tail_bytes, rounding_bytes;
     size_t free_bytes; /* handed out before, wherever they are now */
 } hak_totals;

@@ -2,7 +2,6 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "bin/transfer.h"
 #include "heap/owner.h"
 #include "heap/seat.h"
 #include "magazine/magazine.h"
@@ -98,10 +97,8 @@ static void add_heaps(hak_snapshot *s) {
 }
 
 static void add_between(hak_snapshot *s) {
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        s->classes[cls].transfer = hak_transfer_count(cls);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         s->classes[cls].remote = hak_chain_blocks_away(cls);
-    }
 }
 
 void hak_snapshot_take(hak_snapshot *s) {
@@ -146,7 +143,7 @@ size_t hak_snapshot_resident(void) {
 /* ---- what follows from it ---- */
 
 size_t hak_live_blocks(const hak_class_figures *c) {
-    size_t elsewhere = hak_cached_blocks(c) + c->remote + c->guarded;
+    size_t elsewhere = c->magazines + c->remote + c->guarded;
     return c->out > elsewhere ? c->out - elsewhere : 0;
 }
 

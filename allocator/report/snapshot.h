@@ -4,9 +4,9 @@
  * one. The walk takes no lock that they wait for and stops nobody: while other threads go on, each
  * figure is from a moment of its own, and sums of them may be off by what moved meanwhile.
  *
- *   blocks of a class:  | live | in magazines | in the transfer cache | on their way home | free |
- *                        <---------------------- out ------------------------------------>
- *                        <----------------------------- carved ---------------------------------->
+ *   blocks of a class:  | live | in magazines | on their way home | free |
+ *                        <------------------ out ---------------->
+ *                        <------------------- carved -------------------->
  */
 #pragma once
 
@@ -18,7 +18,7 @@ typedef struct hak_class_figures {
     size_t hot, draining, empty; /* slabs */
     size_t carved;               /* blocks handed out at least once by these slabs */
     size_t out;                  /* of them, not in a slab */
-    size_t magazines, transfer, remote;
+    size_t magazines, remote;
     size_t guarded; /* guard builds: kept back */
 } hak_class_figures;
 
@@ -50,9 +50,6 @@ size_t hak_snapshot_resident(void);
 /* ---- what follows from it ---- */
 
 size_t hak_live_blocks(const hak_class_figures *c);
-HAK_INLINE size_t hak_cached_blocks(const hak_class_figures *c) {
-    return c->magazines + c->transfer;
-}
 HAK_INLINE size_t hak_slabs_of(const hak_class_figures *c) {
     return c->hot + c->draining + c->empty;
 }

@@ -1,6 +1,5 @@
 #include "thread/thread.h"
 
-#include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
 #include "heap/seat.h"
@@ -68,7 +67,6 @@ static void after_fork_in_child(void) {
     hak_pages_after_fork_in_child();
     hak_spare_after_fork_in_child();
     hak_apart_after_fork_in_child();
-    hak_transfer_after_fork_in_child();
     if (!hak_owner_survives_fork(hak_this_thread.owned))
         hak_this_thread = (hak_thread){.heap = WITHOUT_HEAP, .ended = hak_this_thread.ended};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);

@@ -14,7 +14,7 @@ foreach(source IN LISTS box_sources)
                        SKIP_RETURN_CODE 77 ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
 endforeach()
 
-set_property(TEST boxes.bin_transfer boxes.magazine_mode boxes.pages_growth APPEND PROPERTY ENVIRONMENT
+set_property(TEST boxes.magazine_mode boxes.pages_growth APPEND PROPERTY ENVIRONMENT
              ${not_by_the_clock})
 
 # It stops at each instruction, as faults.every_site fails at each call.

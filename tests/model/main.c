@@ -12,8 +12,8 @@
 static const char *const faults[MODEL_FAULTS] = {"as it is", "nothing released", "nothing acquired",
                                                  "no total order", "nobody woken"};
 
-static const scenario *const scenarios[] = {&scenario_lock, &scenario_remote, &scenario_exchange,
-                                            &scenario_heaps, &scenario_epoch};
+static const scenario *const scenarios[] = {&scenario_lock, &scenario_remote, &scenario_heaps,
+                                            &scenario_epoch};
 
 /* False: not as it must be. */
 static bool check(const scenario *s, enum model_fault fault, size_t most) {

@@ -5,7 +5,7 @@ if(NOT HAKMEM_TEST_SANITIZERS OR NOT HAKMEM_VARIANT STREQUAL "production")
 endif()
 set(model ${PROJECT_SOURCE_DIR}/tests/model)
 set(model_scenes ${model}/scenes.c ${model}/scene_lock.c ${model}/scene_remote.c
-    ${model}/scene_exchange.c ${model}/scene_heaps.c ${model}/scene_epoch.c)
+    ${model}/scene_heaps.c ${model}/scene_epoch.c)
 add_executable(check_models ${model}/main.c ${model}/explore.c ${model}/memory.c ${model}/plain.c
                ${model}/entry.c ${model}/trace.c ${model_scenes})
 target_include_directories(check_models PRIVATE ${model} ${library_folder})

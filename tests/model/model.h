@@ -60,7 +60,7 @@ typedef struct scenario {
     } while (0)
 void model_failed(const char *why);
 
-extern const scenario scenario_lock, scenario_remote, scenario_remote_late, scenario_exchange,
-    scenario_heaps, scenario_epoch;
+extern const scenario scenario_lock, scenario_remote, scenario_remote_late, scenario_heaps,
+    scenario_epoch;
 
 #endif

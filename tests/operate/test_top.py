@@ -37,7 +37,7 @@ def document(process: int) -> dict[str, Any]:
     """What the library tells, as far as the page needs it."""
     one = {"size": 64, "slab_bytes": 65536, "live_blocks": 512, "magazine_blocks": 3}
     one["fresh_blocks"] = 256
-    more = {"transfer_blocks": 4, "slabs": 1, "slabs_hot": 1, "slabs_draining": 0, "slabs_free": 0}
+    more = {"slabs": 1, "slabs_hot": 1, "slabs_draining": 0, "slabs_free": 0}
     names = (ROOT / "allocator/report/figures.def").read_text("utf-8").split("HAK_FIGURE(")[2:]
     figures = {text.partition(",")[0]: 1024 for text in names}
     events = {"purged_pages": 16}
@@ -110,7 +110,7 @@ def test_a_look(tmp_path: Path) -> None:
     assert said.stdout.startswith(f"process {pid} speaks\n{build}\n")
     assert len(build) <= 80
     words = [line.split() for line in said.stdout.splitlines()]
-    assert ["64", "512", "32.0", "KiB", "7", "1", "1", "0", "0", "67", "%"] in words
+    assert ["64", "512", "32.0", "KiB", "3", "1", "1", "0", "0", "67", "%"] in words
     assert found["pid"] == pid and found["published"] is None
     assert found["system"]["resident_bytes"] > 0
 
@@ -129,7 +129,7 @@ def test_what_is_told_of_slabs_adds_up_in_what_a_library_told() -> None:
     recorded = ROOT / "tests/pipeline/learn/recorded/python-growing.jsonl"
     now = json.loads(recorded.read_text("utf-8").splitlines()[0])
     f = now["figures"]
-    waiting = f["magazine_bytes"] + f["transfer_bytes"] + f["remote_bytes"]
+    waiting = f["magazine_bytes"] + f["remote_bytes"]
     said = "139.4 MiB: 134.5 MiB live, 148.4 KiB free again, 1.7 MiB never used"
     rest = f"{overview.size(waiting)} cached, 2.8 MiB at ends"
     assert overview._slabs(now) == f"slabs    {said}, {rest}"

@@ -1,8 +1,6 @@
 /* What a full magazine that gives blocks to other threads keeps: few slots, and no memory of those
- * it had before. Its blocks go home in one chain. And nothing is noted of blocks that wait in the
- * transfer cache. One of blocks above 2 KiB that its own thread uses gives half of them back. */
-#include "bin/transfer.h"
-
+ * it had before. Its blocks go home in one chain. One of blocks above 2 KiB that its own thread
+ * uses gives half of them back. */
 #include "base/classes.h"
 #include "include/hakmem.h"
 #include "magazine/magazine.h"
@@ -89,27 +87,6 @@ static void who_passes_on_sends_one_chain_at_a_time(void) {
     CHECK_THAT(chains <= most, "%zu chains for %d blocks, at most %zu", chains, SHARE, most);
 }
 
-static void *take_half(void *unused) {
-    for (size_t i = 0; i < SHARE; i += 2)
-        CHECK((blocks[i] = hak_malloc(MEDIUM)) != NULL);
-    return unused;
-}
-
-/* Some are this thread's, some another one's: for whoever runs out of them. */
-static void what_waits_for_others_is_not_given_back(const hak_heap *heap) {
-    thread_join(thread_start(take_half, NULL));
-    for (size_t i = 1; i < SHARE; i += 2)
-        CHECK((blocks[i] = hak_malloc(MEDIUM)) != NULL);
-    unsigned cls = hak_class_of(blocks[0]);
-    size_t next = 0;
-    while (next < SHARE && hak_transfer_count(cls) == 0)
-        hak_free(blocks[next++]);
-    CHECK_THAT(hak_transfer_count(cls) != 0, "no block of %zu", next);
-    CHECK_THAT(heap->bins[cls].mode == HAK_CALM, "mode %d", heap->bins[cls].mode);
-    while (next < SHARE)
-        hak_free(blocks[next++]);
-}
-
 /* Returns how many blocks the magazine has left when it has given some back. */
 static size_t left_behind(const hak_heap *heap, unsigned cls) {
     size_t before, after = 0, next = 0;
@@ -143,7 +120,6 @@ int main(void) {
     CHECK(heap != NULL);
     who_passes_on_keeps_few_slots(heap);
     who_passes_on_sends_one_chain_at_a_time();
-    what_waits_for_others_is_not_given_back(heap);
     who_uses_many_longer_ones_gives_half_back(heap);
     CHECK(hak_validate());
     return 0;

@@ -3,7 +3,6 @@
  * goes back to the system. Who asks for figures takes no lock at all. */
 #include "heap/seat.h"
 
-#include "bin/transfer.h"
 #include "heap/owner.h"
 #include "include/hakmem.h"
 #include "os/os.h"
@@ -99,7 +98,7 @@ static void new_seats_have_no_heap(void) {
 /* Whoever asks for figures waits for nobody. */
 static void figures_need_no_lock(void) {
     static hak_lock *const locks[] = {&hak_purge_lock, &hak_reclaim_lock, &hak_registry_lock,
-                                      &hak_segment_lock, &hak_transfer_lock};
+                                      &hak_segment_lock};
     hak_usage usage;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
         hak_lock_take(locks[i]);

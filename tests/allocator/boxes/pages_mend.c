@@ -3,7 +3,6 @@
  * able to use and free it, to allocate all kinds of blocks and to give all of it back. */
 #include "pages/segment.h"
 
-#include "bin/transfer.h"
 #include "bin/give.h"
 #include "heap/heap.h"
 #include "pages/excess.h"
@@ -282,20 +281,6 @@ static void leave_many(void) {
     for (size_t i = 0; i < 3; i++)
         hak_heap_leave(all[i], false);
 }
-static void *some[3];
-static void take_some(void) {
-    for (size_t i = 0; i < 3; i++)
-        some[i] = malloc(4096);
-}
-static void exchange(void) {
-    unsigned cls = hak_class_of(some[0]);
-    size_t put = hak_transfer_put(cls, some, 3);
-    CHECK(put == 3 && hak_transfer_take(cls, some, 3) == 3);
-}
-static void free_some(void) {
-    for (size_t i = 0; i < 3; i++)
-        free(some[i]);
-}
 static void borrow(void) {
     CHECK(hak_heap_borrow());
     hak_heap_return();
@@ -321,7 +306,6 @@ static const Act acts[] = {
     {"leaving a heap", nothing, leave, obtain, 40, false},
     {"adopting a slab", leave_with_a_slab, adopt, leave, 40, false},
     {"trimming idle heaps", leave_many, purge, nothing, 40, false},
-    {"exchanging", take_some, exchange, free_some, 16, false},
     {"borrowing", nothing, borrow, nothing, 0, false},
 };
 

@@ -1,12 +1,10 @@
 /* A heap without a thread counts as settled when nothing waits in it, and nobody looks into it any
  * more. So it must not count as that too early: neither when its thread freed something after a
- * trim for the same epoch, nor when blocks have come back from other threads, in a trim or for one
- * at once. */
+ * trim for the same epoch, nor when blocks have come back from other threads. */
 #include "thread/thread.h"
 
 #include "base/classes.h"
 #include "bin/bin.h"
-#include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/seat.h"
 #include "include/hakmem.h"
@@ -85,28 +83,6 @@ static void came_back_before_a_trim(void) {
     CHECK_THAT(hak_seat_idle_count() == 0, "%zu heaps have something", hak_seat_idle_count());
 }
 
-/* What waits for other threads goes home in the middle of a trim: of the first for which the heap
- * is looked into, or of a later one. False: it was settled before. */
-static bool came_back_in_a_trim(uint32_t first, uint32_t epochs) {
-    thread_join(thread_start(leave_blocks, NULL));
-    end_epochs(first, first + epochs);
-    if (left_by->settled)
-        return false;
-    CHECK(hak_transfer_put(class_of(SIZE), left, LEFT) == LEFT);
-    end_epochs(first + epochs + 1, first + epochs + 5);
-    CHECK_THAT(hak_seat_idle_count() == 0, "%zu heaps have something", hak_seat_idle_count());
-    return true;
-}
-
-static void came_back_in_any_trim(void) {
-    uint32_t epochs = 0;
-    while (came_back_in_a_trim(EPOCH + 30 + 20 * epochs, epochs))
-        epochs++;
-    CHECK(epochs > 0);
-    for (int i = 0; i < LEFT; i++)
-        hak_free(left[i]);
-}
-
 static void came_back_before_a_purge(void) {
     settle_and_give_back(EPOCH + 20);
     hak_purge();
@@ -121,6 +97,5 @@ int main(void) {
     freed_after_the_trim();
     came_back_before_a_trim();
     came_back_before_a_purge();
-    came_back_in_any_trim();
     return 0;
 }

@@ -69,9 +69,8 @@ typedef struct classes {
 
 /* Every block of a slab is somewhere. */
 static void class_adds_up(const char *class) {
-    static const char *const parts[] = {"live_blocks",      "magazine_blocks", "transfer_blocks",
-                                        "remote_blocks",    "returned_blocks", "fresh_blocks",
-                                        "quarantine_blocks"};
+    static const char *const parts[] = {"live_blocks",     "magazine_blocks", "remote_blocks",
+                                        "returned_blocks", "fresh_blocks",    "quarantine_blocks"};
     size_t size, slab, slabs, hot, draining, empty, part, sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         sum += number_in(class, parts[i], &part) ? part : 0;
